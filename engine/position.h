@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A chess position: pure rules, no history, no search state, copied freely. Moves are made by copying
+// (position_make), so there is no undo. Repetition needs the keys of the positions before; see KeyStack.
+#pragma once
+
+#include "engine/bitboard.h"
+#include "engine/types.h"
+#include "engine/util.h"
+
+typedef struct Position {
+    Bitboard by_type[PIECE_TYPES]; // all pieces of a type
+    Bitboard by_colour[COLOURS];   // all pieces of a colour
+    uint8_t board[SQUARES];        // the piece on each square, or NO_PIECE
+    Key key;                       // Polyglot key of the whole position
+    Key pawn_key;                  // key of the pawns alone
+    Key non_pawn_key[COLOURS];     // key of one colour's pieces without its pawns
+    Bitboard checkers;             // pieces that give check to the side to move
+    Bitboard pinned;               // pieces of the side to move that shield their own king from a slider
+    int32_t psq;                   // material and piece-square sums, middlegame and endgame packed, from White
+    uint8_t stm;                   // side to move
+    uint8_t castling;              // rights left
+    uint8_t ep;                    // square behind a pawn that just moved two steps, if an enemy pawn stands ready; or NO_SQUARE
+    uint8_t rule50;                // plies since the last capture or pawn move (255 at most)
+    uint8_t castle_rook[4];        // where the rook of each right stands (Chess960 has it anywhere)
+    uint16_t fullmove;             // number of the move, as in a FEN
+    bool chess960;                 // castling is written in Chess960 style
+} Position;
+
+_Static_assert(sizeof(Position) <= 192, "a Position is copied at every move: keep it within three cache lines");
+
+#define START_FEN "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
+enum { FEN_SIZE = 128 };
+
+// Reads a FEN (X-FEN and Shredder-FEN castling too; clocks may be missing); impossible positions are refused with a reason.
+bool position_from_fen(Position *pos, const char *fen, Error *error);
+
+// Writes the FEN into a buffer of FEN_SIZE bytes (Shredder-FEN castling letters if chess960).
+void position_to_fen(const Position *pos, char *buffer);
+
+// Sets up double Chess960 start position number (white, black), each 0 to 959; equal numbers give a Chess960 one.
+void position_from_chess960(Position *pos, int white, int black);
+
+// Makes a legal move: after becomes the position that it leads to. The two must be different objects.
+void position_make(Position *after, const Position *before, Move move);
+
+// Passes the move to the other side; not allowed in check.
+void position_make_null(Position *after, const Position *before);
+
+// The key that the position after a legal move will nearly always have; for prefetching only.
+Key position_key_after(const Position *pos, Move move);
+
+// The key for comparing positions under the repetition rule: en passant counts only if the capture is legal.
+Key position_repetition_key(const Position *pos);
+
+// All pieces of both colours that attack a square through an occupation.
+Bitboard position_attackers(const Position *pos, int square, Bitboard occupied);
+
+// Whether a colour attacks a square through an occupation.
+bool position_attacked(const Position *pos, int by, int square, Bitboard occupied);
+
+// Whether a legal move gives check.
+bool position_gives_check(const Position *pos, Move move);
+
+// Whether the static exchange on the target square of a legal move gains at least threshold centipawns.
+bool position_see(const Position *pos, Move move, int threshold);
+
+// Whether neither side can mate by any sequence of legal moves that the rules recognise as drawn (K, KN or KB v K; bishops of one colour).
+bool position_insufficient(const Position *pos);
+
+// Recomputes everything that is kept incrementally and compares; for asserts and tests.
+bool position_ok(const Position *pos);
+
+// The position with colours swapped and the board turned top to bottom; worth the same to the side to move.
+Position position_flip(const Position *pos);
+
+// The position mirrored left to right; castling rights must be gone.
+Position position_mirror(const Position *pos);
+
+static inline Bitboard position_occupied(const Position *pos) { return pos->by_colour[WHITE] | pos->by_colour[BLACK]; }
+static inline Bitboard position_pieces(const Position *pos, int colour, int type) {
+    return pos->by_colour[colour] & pos->by_type[type];
+}
+static inline int position_king(const Position *pos, int colour) { return bb_first(position_pieces(pos, colour, KING)); }
+// Pieces of a colour that are neither pawns nor the king.
+static inline Bitboard position_officers(const Position *pos, int colour) {
+    return pos->by_colour[colour] & ~(pos->by_type[PAWN] | pos->by_type[KING]);
+}
+// Whether a legal move takes something (castling does not).
+static inline bool position_is_capture(const Position *pos, Move move) {
+    return move_kind(move) == MOVE_EN_PASSANT || (move_kind(move) != MOVE_CASTLING && pos->board[move_to(move)] != NO_PIECE);
+}
+// Whether a legal move takes or promotes to a queen: what quiescence looks at.
+static inline bool position_is_noisy(const Position *pos, Move move) {
+    return position_is_capture(pos, move) || (move_kind(move) == MOVE_PROMOTION && move_promotion(move) == QUEEN);
+}
+// The type that a legal move takes, or NO_TYPE.
+static inline int position_captured(const Position *pos, Move move) {
+    if (move_kind(move) == MOVE_EN_PASSANT) return PAWN;
+    return position_is_capture(pos, move) ? piece_type(pos->board[move_to(move)]) : NO_TYPE;
+}
+
+// The middlegame and the endgame half of a packed score.
+static inline int packed_mg(int32_t packed) { return (int16_t)(uint16_t)(uint32_t)packed; }
+static inline int packed_eg(int32_t packed) { return (int16_t)(uint16_t)((uint32_t)(packed + 0x8000) >> 16); }
+// A middlegame and an endgame value in one int, so that both are added at once.
+#define PACK(mg, eg) ((int32_t)((uint32_t)(eg) << 16) + (mg))
+
+// Repetition keys of the positions of a game, oldest first; only the last 256 are ever needed.
+typedef struct KeyStack {
+    Key keys[256];
+    int count;
+} KeyStack;
+
+// Forgets all keys.
+static inline void keystack_clear(KeyStack *stack) { stack->count = 0; }
+// Adds the key of a position that has been left behind; drops the oldest half when full.
+void keystack_push(KeyStack *stack, const Position *pos);
+// How often a position with this one's key occurred among the keys since the last irreversible move.
+int keystack_repetitions(const KeyStack *stack, const Position *pos);
+
+// How a game stands by the rules alone.
+typedef enum Ending {
+    ENDING_NONE,
+    ENDING_CHECKMATE, // the side to move is mated
+    ENDING_STALEMATE,
+    ENDING_REPETITION, // the position stands for the third time
+    ENDING_FIFTY,      // fifty moves without capture or pawn move, and no mate
+    ENDING_MATERIAL,
+} Ending;
+
+// How a game stands at pos, given the keys of the positions before it.
+Ending position_ending(const Position *pos, const KeyStack *before);
