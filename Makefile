@@ -37,7 +37,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wco
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 COMMON   := -std=gnu11 -I. -pthread $(WARNINGS) $(ARCHFLAGS) $(PEXT) $(SANFLAGS) -fno-math-errno -ffp-contract=off \
             $(if $(filter 0,$(TUNE)),-DHONE_TUNE=0) $(if $(EXE),-DHONE_BARE) $(EXTRA_CFLAGS)
-RELEASE  := $(COMMON) $(OPT) $(filter-out -fuse-ld=%,$(LTOFLAGS)) $(PGOFLAGS) $(if $(filter 1,$(DEBUG)),-g -DHONE_DEBUG,-DNDEBUG) $(if $(SAN),-g)
+RELEASE   = $(COMMON) $(OPT) $(filter-out -fuse-ld=%,$(LTOFLAGS)) $(PGOFLAGS) $(if $(filter 1,$(DEBUG)),-g -DHONE_DEBUG,-DNDEBUG) $(if $(SAN),-g)
 TESTING  := $(COMMON) $(if $(SAN),-O1,-O2) -g -DHONE_DEBUG
 LIBS     := $(if $(EXE),,-Wl,--as-needed -lfathom -lgsl -lgslcblas -lcjson) -lm
 
@@ -48,6 +48,15 @@ NAME     := $(notdir $(firstword $(CC)))-$(ARCH)$(if $(SAN),-$(firstword $(subst
 BUILD    := build/$(NAME)-$(call tag,$(COMMON) $(OPT) $(LTOFLAGS) $(DEBUG))
 TBUILD   := build/$(NAME)-test-$(call tag,$(TESTING))
 
+# `make pgo` compiles twice in the same folder: gcc looks for the profile beside the object.
+PROFDATA := $(if $(CLANG),$(shell command -v llvm-profdata llvm-profdata-$$($(CC) -dumpversion | cut -d. -f1) | head -1))
+ifeq ($(PGO),generate)
+PGOFLAGS := $(if $(CLANG),-fprofile-instr-generate,-fprofile-generate -fprofile-update=prefer-atomic)
+else ifeq ($(PGO),use)
+PGOFLAGS := $(if $(CLANG),-fprofile-instr-use=$(BUILD)/hone.profdata -Wno-profile-instr-unprofiled,-fprofile-use \
+              -fprofile-partial-training -Wno-missing-profile)
+endif
+
 # ---- sources -------------------------------------------------------------------------------------------------
 LAYERS   := engine openings match tuner
 sources   = $(filter-out $(1)/main.c,$(wildcard $(1)/*.c $(1)/*.S))
@@ -56,6 +65,8 @@ ENGINE   := $(call objects,engine)
 BOOK     := $(ENGINE) $(call objects,openings)
 MATCH    := $(BOOK) $(call objects,match)
 TUNER    := $(MATCH) $(call objects,tuner)
+# A layer without its main.c is compiled, not linked.
+PENDING  := $(addprefix $(BUILD)/,$(foreach layer,$(LAYERS),$(if $(wildcard $(layer)/main.c),,$(call objects,$(layer)))))
 PROGRAMS := $(if $(wildcard engine/main.c),hone) $(if $(wildcard match/main.c),hone-match) \
             $(if $(wildcard tuner/main.c),hone-tune) $(if $(wildcard openings/main.c),hone-book)
 SUITES   := $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
@@ -65,11 +76,11 @@ SHARED   := $(patsubst %.c,$(TBUILD)/%.o,$(filter-out tests/test_%.c tests/engin
 SOURCES  := $(foreach layer,$(LAYERS),$(wildcard $(layer)/*.c))
 
 # ---- programs ------------------------------------------------------------------------------------------------
-.PHONY: all test check-long bench pgo lint san help clean deps suites FORCE
+.PHONY: all test check-long bench pgo lint san help clean deps suites profile FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(or $(EXE),$(PROGRAMS)) ## the four programs (default); installs what is missing unless DEPS=0
+all: $(or $(EXE),$(PROGRAMS) $(PENDING)) ## the four programs (default); installs what is missing unless DEPS=0
 
 ifdef EXE
 $(EXE): $(BUILD)/hone FORCE
@@ -145,6 +156,27 @@ $(UNITY_DIR)/unity.h:
 	@scripts/deps --unity $(UNITY_DIR)
 
 # ---- measuring and checking ----------------------------------------------------------------------------------
+lint: suites ## static checks: clang-tidy, layers, globals, licences, header comments
+	@failed=0; for check in check_spdx check_layers check_header_comments \
+	   "check_globals $(addprefix $(TBUILD)/,$(TUNER))"; do scripts/$$check || failed=1; done; \
+	 printf '%s\n' $(SOURCES) | xargs -P $$(nproc) -n 1 scripts/tidy $(COMMON) || failed=1; \
+	 [ $$failed = 0 ] && echo "lint: clean"
+
+san: ## the suites and a short bench under AddressSanitizer + UBSan, the threaded ones under ThreadSanitizer
+	@TIMEOUT=$(or $(TIMEOUT),900) $(MAKE) --no-print-directory test SAN=address,undefined
+	@$(if $(wildcard tests/bench.expected),scripts/bench_check ./hone $(SAN_DEPTH),echo "san: no tests/bench.expected yet")
+	@TIMEOUT=$(or $(TIMEOUT),900) $(MAKE) --no-print-directory test SAN=thread SUITES='$(filter $(TSAN_TESTS),$(SUITES))'
+
+pgo: ## the programs again, with the compiler told by `hone bench` which code is hot
+	@$(MAKE) --no-print-directory PGO=generate profile
+	@$(MAKE) --no-print-directory PGO=use all
+
+profile: $(BUILD)/hone
+	@echo "  run   hone bench (instrumented)"
+	@cd $(BUILD) && LLVM_PROFILE_FILE=hone.profraw ./hone bench >/dev/null
+	@$(if $(CLANG),$(PROFDATA) merge -o $(BUILD)/hone.profdata $(BUILD)/hone.profraw)
+	@find $(BUILD) -name '*.o' -delete && rm $(BUILD)/hone
+
 bench: hone ## the signature: `<nodes> nodes <nps> nps`
 	@./hone bench
 
