@@ -70,6 +70,7 @@ PENDING  := $(addprefix $(BUILD)/,$(foreach layer,$(LAYERS),$(if $(wildcard $(la
 PROGRAMS := $(if $(wildcard engine/main.c),hone) $(if $(wildcard match/main.c),hone-match) \
             $(if $(wildcard tuner/main.c),hone-tune) $(if $(wildcard openings/main.c),hone-book)
 SUITES   := $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
+SCRIPTS  := $(wildcard tests/test_*.sh)
 HELPERS  := $(patsubst tests/%.c,%,$(wildcard tests/engine_*.c))
 TESTBINS := $(addprefix $(TBUILD)/tests/,$(SUITES) $(HELPERS))
 SHARED   := $(patsubst %.c,$(TBUILD)/%.o,$(filter-out tests/test_%.c tests/engine_%.c,$(wildcard tests/*.c)))
@@ -130,10 +131,11 @@ endif
 
 # ---- tests ---------------------------------------------------------------------------------------------------
 test: all suites ## every test that fits in three minutes; ends with `N passed, M failed`
-	@HONE_BIN='$(CURDIR)' scripts/test_run $(addprefix $(TBUILD)/tests/,$(SUITES))
+	@HONE_BIN='$(CURDIR)' scripts/test_run $(addprefix $(TBUILD)/tests/,$(SUITES)) $(SCRIPTS)
 
 check-long: all suites ## the tests that take longer
-	@HONE_BIN='$(CURDIR)' HONE_LONG=1 scripts/test_run $(addprefix $(TBUILD)/tests/,$(SUITES)) $(wildcard tests/long_*.sh)
+	@HONE_BIN='$(CURDIR)' HONE_LONG=1 scripts/test_run $(addprefix $(TBUILD)/tests/,$(SUITES)) $(SCRIPTS) \
+	   $(wildcard tests/long_*.sh)
 
 suites: $(TESTBINS)
 
@@ -150,7 +152,7 @@ $(patsubst tests/%.c,$(TBUILD)/tests/%.o,$(wildcard tests/*.c)): | $(UNITY_DIR)/
 
 $(TBUILD)/unity.o: $(UNITY_DIR)/unity.h
 	@mkdir -p $(@D)
-	@$(CC) -std=gnu11 $(SANFLAGS) -O1 -g -DUNITY_INCLUDE_DOUBLE= -c $(UNITY_DIR)/unity.c -o $@
+	@$(CC) -std=gnu11 $(SANFLAGS) -O1 -g -DUNITY_INCLUDE_DOUBLE= -DUNITY_USE_FLUSH_STDOUT -c $(UNITY_DIR)/unity.c -o $@
 
 $(UNITY_DIR)/unity.h:
 	@scripts/deps --unity $(UNITY_DIR)
@@ -165,7 +167,7 @@ lint: suites ## static checks: clang-tidy, layers, globals, licences, header com
 san: ## the suites and a short bench under AddressSanitizer + UBSan, the threaded ones under ThreadSanitizer
 	@TIMEOUT=$(or $(TIMEOUT),900) $(MAKE) --no-print-directory test SAN=address,undefined
 	@$(if $(wildcard tests/bench.expected),scripts/bench_check ./hone $(SAN_DEPTH),echo "san: no tests/bench.expected yet")
-	@TIMEOUT=$(or $(TIMEOUT),900) $(MAKE) --no-print-directory test SAN=thread SUITES='$(filter $(TSAN_TESTS),$(SUITES))'
+	@TIMEOUT=$(or $(TIMEOUT),900) $(MAKE) --no-print-directory test SAN=thread SUITES='$(filter $(TSAN_TESTS),$(SUITES))' SCRIPTS=
 
 pgo: ## the programs again, with the compiler told by `hone bench` which code is hot
 	@$(MAKE) --no-print-directory PGO=generate profile
