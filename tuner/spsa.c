@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// SPSA with hand-set gains (fishtest, OpenBench, constant) and with gains it finds itself (auto).
+//
+// Auto in short. The first games are probes: the centre plays against the centre moved by one step in every
+// parameter, which measures what a step costs; the step is adapted until it costs what is wanted. Those games
+// also give the draw ratio and a first gradient. From cost, draw ratio and budget follow c and r by the closed
+// form for quadratic surfaces; the rest is SPSA with shared rounding, realised differences and an average.
+#include "tuner/spsa.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STREAM_FLIP = 0x5350, STREAM_ROUND_PLUS, STREAM_ROUND_MINUS };
+
+// What perturbing an iteration depends on; a ring of them lets results come late.
+typedef struct Snapshot {
+    double scale; // auto: c in units of base
+    bool probe;   // auto: the centre plays against one side
+} Snapshot;
+
+// Sums of the regression of results on one parameter's differences d and on d times its place.
+typedef struct Evidence {
+    double dd, ddt, ddtt, yd, ydt;
+} Evidence;
+
+struct SpsaState {
+    SpsaPlan plan;
+    int64_t iterations, applied;
+    uint64_t penta[5];
+    Snapshot *ring;     // lag + 1 entries, entry k % (lag + 1) is the state after iteration k
+    double *ring_theta; // (lag + 1) x count
+    double *theta, *sum, *noise, *noise_sum, *base, *slope, *plus, *minus;
+    Evidence *evidence;
+    double sum_weight;
+    // auto
+    bool probing;
+    int64_t probes;
+    double scale;                  // c in units of base
+    double cost_num, cost_den;     // weighted least squares of the cost of a probe at scale 1
+    double worth, r;               // cost of a step a parameter, gain
+    int64_t main_from;             // the iteration after which the main phase began
+};
+
+const char *spsa_mode_name(SpsaMode mode) {
+    static const char *const Names[] = {"auto", "fishtest", "openbench", "constant"};
+    return Names[mode];
+}
+
+SpsaPlan spsa_plan(const SpsaParam *params, int count, int64_t games, uint64_t seed) {
+    return (SpsaPlan){.mode = SPSA_AUTO, .params = params, .count = count, .seed = seed, .games = games,
+                      .pairs = 4, .lag = 8, .alpha = .602, .gamma = .101, .a_ratio = .1, .tail = .5};
+}
+
+bool spsa_check(const SpsaPlan *plan, Error *error) {
+    if (plan->count < 1 || plan->count > SPSA_MAX_PARAMS)
+        return error_set(error, "%d parameters: expected 1 to %d", plan->count, SPSA_MAX_PARAMS);
+    if (plan->pairs < 1 || plan->pairs > 100000)
+        return error_set(error, "pairs of an iteration %d: expected 1 to 100000", plan->pairs);
+    if (plan->lag < 1 || plan->lag > SPSA_MAX_LAG)
+        return error_set(error, "lag %d: expected 1 to %d", plan->lag, SPSA_MAX_LAG);
+    if (plan->games < 2 * plan->pairs)
+        return error_set(error, "a budget of %lld games: expected at least one iteration of %d pairs",
+                         (long long)plan->games, plan->pairs);
+    if (!(plan->tail > 0 && plan->tail <= 1)) return error_set(error, "tail %g: expected (0, 1]", plan->tail);
+    for (int i = 0; i < plan->count; i++) {
+        const SpsaParam *p = &plan->params[i];
+        if (!(p->min < p->max)) return error_set(error, "parameter %s: min %g is not below max %g", p->name, p->min, p->max);
+        if (!(p->start >= p->min && p->start <= p->max))
+            return error_set(error, "parameter %s: value %g is outside [%g, %g]", p->name, p->start, p->min, p->max);
+        if (plan->mode != SPSA_AUTO && !(p->c_end > 0))
+            return error_set(error, "parameter %s: c_end %g: expected more than 0", p->name, p->c_end);
+        if (plan->mode != SPSA_AUTO && !(p->r_end >= 0))
+            return error_set(error, "parameter %s: r_end %g: expected 0 or more", p->name, p->r_end);
+    }
+    return true;
+}
+
+int64_t spsa_iterations(const SpsaPlan *plan) { return plan->games / (2 * plan->pairs); }
+
+static double clip(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
+
+// ---- hand-set gains ------------------------------------------------------------------------------------------
+
+// What the schedule multiplies c_end and r_end c_end^2 by once `pairs` pairs have been applied.
+typedef struct Schedule {
+    double c, a;
+} Schedule;
+
+static Schedule schedule_at(const SpsaPlan *plan, double pairs) {
+    if (plan->mode == SPSA_CONSTANT) return (Schedule){.c = 1, .a = 1};
+    bool openbench = plan->mode == SPSA_OPENBENCH; // counts iterations where fishtest counts pairs
+    double count = openbench ? (double)spsa_iterations(plan) : (double)(plan->games / 2);
+    double offset = openbench ? plan->a_ratio * count : floor(plan->a_ratio * count);
+    double it = 1 + (openbench ? pairs / plan->pairs : pairs);
+    return (Schedule){.c = pow(count / it, plan->gamma), .a = pow((offset + count) / (offset + it), plan->alpha)};
+}
+
+static SpsaGain gain_from(const SpsaPlan *plan, int i, Schedule at) {
+    const SpsaParam *p = &plan->params[i];
+    double c = p->c_end * at.c;
+    if (plan->mode == SPSA_OPENBENCH && p->is_int && c < .5) c = .5;
+    return (SpsaGain){.c = c, .r = p->r_end * p->c_end * p->c_end * at.a / (c * c)};
+}
+
+SpsaGain spsa_gain(const SpsaPlan *plan, int i, double pairs) {
+    return gain_from(plan, i, schedule_at(plan, pairs));
+}
+
+SpsaSides spsa_sides(const SpsaPlan *plan, int i, double theta, double c, int flip, double u_plus,
+                     double u_minus) {
+    const SpsaParam *p = &plan->params[i];
+    SpsaSides s = {.wanted_plus = theta + c * flip, .wanted_minus = theta - c * flip};
+    if (plan->mode != SPSA_OPENBENCH) { // OpenBench clips after rounding
+        s.wanted_plus = clip(s.wanted_plus, p->min, p->max);
+        s.wanted_minus = clip(s.wanted_minus, p->min, p->max);
+    }
+    s.plus = clip(p->is_int ? floor(s.wanted_plus + u_plus) : s.wanted_plus, p->min, p->max);
+    s.minus = clip(p->is_int ? floor(s.wanted_minus + u_minus) : s.wanted_minus, p->min, p->max);
+    return s;
+}
+
+double spsa_step(const SpsaPlan *plan, int i, double theta, SpsaGain gain, int flip, double wins_minus_losses) {
+    const SpsaParam *p = &plan->params[i];
+    return clip(theta + gain.r * gain.c * flip * wins_minus_losses, p->min, p->max);
+}
+
+int spsa_flip(const SpsaPlan *plan, int64_t k, int i) {
+    uint64_t words = (uint64_t)(plan->count + 63) / 64;
+    uint64_t bits = random_at(plan->seed, STREAM_FLIP, (uint64_t)k * words + (uint64_t)i / 64);
+    return bits >> (i & 63) & 1 ? 1 : -1;
+}
+
+static double rounding(const SpsaPlan *plan, uint64_t stream, int64_t k, int i) {
+    return random_unit(random_at(plan->seed, stream, (uint64_t)k * (uint64_t)plan->count + (uint64_t)i));
+}
+
+// ---- the state -----------------------------------------------------------------------------------------------
+
+#ifdef SPSA_RESEARCH
+extern double spsa_rule[16];
+#define RULE(index, value) spsa_rule[index]
+#else
+#define RULE(index, value) (value)
+#endif
+#define BASE_SHARE RULE(0, .125)     // first guess of c as a share of the range
+#define MAX_SHARE RULE(1, .25)       // largest c as a share of the range
+#define PROBE_SHARE RULE(2, .08)     // share of the budget spent on probes
+#define TARGET RULE(3, 2.5)          // Elo one step of one parameter should cost
+#define R_FACTOR RULE(4, 1.)         // r relative to the closed form
+#define AUTO_ALPHA RULE(5, .602)
+#define AUTO_GAMMA RULE(6, 0.)
+#define MISSING RULE(7, 10.)         // Elo assumed missing at the start
+
+static double score_of(const uint64_t penta[5]) { // wins - losses
+    return 2. * (double)penta[4] + (double)penta[3] - (double)penta[1] - 2. * (double)penta[0];
+}
+
+static void remember(SpsaState *s) {
+    int slot = (int)(s->applied % (s->plan.lag + 1));
+    s->ring[slot] = (Snapshot){.scale = s->scale, .probe = s->probing};
+    memcpy(s->ring_theta + (size_t)slot * (size_t)s->plan.count, s->theta,
+           (size_t)s->plan.count * sizeof *s->theta);
+}
+
+SpsaState *spsa_create(const SpsaPlan *plan, Error *error) {
+    if (!spsa_check(plan, error)) return NULL;
+    size_t n = (size_t)plan->count;
+    SpsaState *s = calloc(1, sizeof *s);
+    if (s) {
+        s->plan = *plan;
+        s->ring = calloc((size_t)plan->lag + 1, sizeof *s->ring);
+        s->ring_theta = calloc(((size_t)plan->lag + 1) * n, sizeof(double));
+        s->evidence = calloc(n, sizeof *s->evidence);
+        s->theta = calloc(n * 8, sizeof(double));
+    }
+    if (!s || !s->ring || !s->ring_theta || !s->evidence || !s->theta) {
+        spsa_destroy(s);
+        error_set(error, "out of memory for %d parameters", plan->count);
+        return NULL;
+    }
+    double **const arrays[] = {&s->sum, &s->noise, &s->noise_sum, &s->base, &s->slope, &s->plus, &s->minus};
+    for (size_t j = 0; j < sizeof arrays / sizeof *arrays; j++) *arrays[j] = s->theta + (j + 1) * n;
+    s->iterations = spsa_iterations(plan);
+    for (int i = 0; i < plan->count; i++) {
+        const SpsaParam *p = &plan->params[i];
+        s->theta[i] = p->start;
+        s->base[i] = (p->max - p->min) * BASE_SHARE;
+    }
+    s->scale = 1;
+    s->probing = plan->mode == SPSA_AUTO;
+    s->probes = (int64_t)ceil((double)s->iterations * PROBE_SHARE);
+    remember(s);
+    return s;
+}
+
+void spsa_destroy(SpsaState *s) {
+    if (!s) return;
+    free(s->ring);
+    free(s->ring_theta);
+    free(s->evidence);
+    free(s->theta);
+    free(s);
+}
+
+int64_t spsa_applied(const SpsaState *s) { return s->applied; }
+
+bool spsa_ready(const SpsaState *s, int64_t k) {
+    return k > s->applied && k <= s->applied + s->plan.lag && k <= s->iterations;
+}
+
+static double auto_c(const SpsaState *s, int i, double scale) {
+    const SpsaParam *p = &s->plan.params[i];
+    double c = s->base[i] * scale;
+    if (p->is_int && c < 1) c = 1;
+    return fmin(c, (p->max - p->min) * .5);
+}
+
+void spsa_perturb(const SpsaState *s, int64_t k, double *plus, double *minus) {
+    const SpsaPlan *plan = &s->plan;
+    int64_t from = k > plan->lag ? k - plan->lag : 0;
+    int slot = (int)(from % (plan->lag + 1));
+    const double *theta = s->ring_theta + (size_t)slot * (size_t)plan->count;
+    Schedule at = schedule_at(plan, (double)((k - 1) * plan->pairs));
+    for (int i = 0; i < plan->count; i++) {
+        const SpsaParam *p = &plan->params[i];
+        int flip = spsa_flip(plan, k, i);
+        double u = p->is_int ? rounding(plan, STREAM_ROUND_PLUS, k, i) : 0;
+        if (plan->mode != SPSA_AUTO) {
+            double u_minus = p->is_int && plan->mode != SPSA_OPENBENCH ? rounding(plan, STREAM_ROUND_MINUS, k, i) : u;
+            double c = gain_from(plan, i, at).c;
+            SpsaSides sides = spsa_sides(plan, i, theta[i], c, flip, u, u_minus);
+            plus[i] = sides.plus;
+            minus[i] = sides.minus;
+        } else {
+            double c = auto_c(s, i, s->ring[slot].scale);
+            double centre = clip(theta[i], p->min + c, p->max - c);
+            plus[i] = centre + c * flip;
+            minus[i] = s->ring[slot].probe ? centre : centre - c * flip;
+            if (p->is_int) {
+                plus[i] = clip(floor(plus[i] + u), p->min, p->max);
+                minus[i] = clip(floor(minus[i] + u), p->min, p->max);
+            }
+        }
+    }
+}
+
+double spsa_draw_ratio(const SpsaState *s) {
+    double n = 0, mean = 0, square = 0;
+    for (int j = 0; j < 5; j++) {
+        double count = (double)s->penta[j], a = .25 * j;
+        n += count;
+        mean += a * count;
+        square += a * a * count;
+    }
+    if (n < 1) return 0;
+    mean /= n;
+    return 1 - 8 * (square / n - mean * mean);
+}
+
+double spsa_step_worth(const SpsaState *s) { return s->worth; }
+
+// Ends the probes: the cost of a step is known as well as it will be; c is set, r follows from the budget.
+static void auto_begin(SpsaState *s) {
+    const SpsaPlan *plan = &s->plan;
+    int n = plan->count;
+    double noise = SPSA_ELO * SPSA_ELO * (1 - spsa_draw_ratio(s)); // variance of a game in Elo^2
+    double cost = s->cost_num / s->cost_den * s->scale * s->scale;
+    double error = sqrt(noise / s->cost_den) * s->scale * s->scale;
+    s->worth = fmax(cost, error) / n;
+    double games = (double)(s->iterations - s->applied) * 2 * plan->pairs;
+    if (games < 1) games = 1;
+    double q = n * noise / (64 * s->worth * games);
+    s->r = R_FACTOR * SPSA_ELO / (8 * s->worth * games) * log(fmax(MISSING / q, 3));
+    s->main_from = s->applied;
+    s->probing = false;
+}
+
+// One probe: the cost of a step by least squares, and the scale moved towards the wanted cost.
+static void auto_probe(SpsaState *s, double scale, double y, double games) {
+    double square = scale * scale;
+    s->cost_num -= square * y * SPSA_ELO;
+    s->cost_den += square * square * games;
+    double target = TARGET * s->plan.count;
+    double cost = -y * SPSA_ELO / games;
+    double step = (1 - cost / target) / (2 * ((double)s->applied + 128. / games));
+    s->scale *= exp(clip(step, -.2, .2));
+    s->scale = clip(s->scale, 1. / 64, MAX_SHARE / BASE_SHARE);
+}
+
+static void apply_auto(SpsaState *s, int64_t k, double y) {
+    const SpsaPlan *plan = &s->plan;
+    int slot = (int)((k > plan->lag ? k - plan->lag : 0) % (plan->lag + 1));
+    Snapshot seen = s->ring[slot];
+    double games = 2. * plan->pairs;
+    if (seen.probe) {
+        if (s->probing) auto_probe(s, seen.scale, y, games);
+        for (int i = 0; i < plan->count; i++)
+            if (s->plus[i] != s->minus[i]) s->slope[i] += y / (s->plus[i] - s->minus[i]);
+        if (s->probing && s->applied + 1 >= s->probes) auto_begin(s);
+        return;
+    }
+    double share = (double)(k - s->main_from) / (double)(s->iterations - s->main_from);
+    double r = s->r * pow((.1 + 1) / (.1 + share), AUTO_ALPHA);
+    for (int i = 0; i < plan->count; i++) {
+        const SpsaParam *p = &plan->params[i];
+        double c = auto_c(s, i, seen.scale), d = s->plus[i] - s->minus[i];
+        if (d == 0) continue;
+        s->theta[i] = clip(s->theta[i] + 2 * r * c * c * y / d, p->min, p->max);
+    }
+}
+
+void spsa_apply(SpsaState *s, int64_t k, const uint64_t penta[5]) {
+    const SpsaPlan *plan = &s->plan;
+    double y = score_of(penta);
+    spsa_perturb(s, k, s->plus, s->minus);
+    for (int j = 0; j < 5; j++) s->penta[j] += penta[j];
+    if (plan->mode == SPSA_AUTO) {
+        apply_auto(s, k, y);
+    } else {
+        Schedule at = schedule_at(plan, (double)((k - 1) * plan->pairs));
+        for (int i = 0; i < plan->count; i++) {
+            SpsaGain gain = gain_from(plan, i, at);
+            s->theta[i] = spsa_step(plan, i, s->theta[i], gain, spsa_flip(plan, k, i), y);
+        }
+    }
+    s->applied = k;
+    remember(s);
+    if ((double)k > (double)s->iterations * (1 - plan->tail)) {
+        for (int i = 0; i < plan->count; i++) s->sum[i] += s->theta[i];
+        s->sum_weight++;
+    }
+}
+
+SpsaEstimate spsa_estimate(const SpsaState *s, int i) {
+    SpsaEstimate e = {.last = s->theta[i]};
+    e.average = s->sum_weight > 0 ? s->sum[i] / s->sum_weight : s->theta[i];
+    e.value = s->plan.params[i].is_int ? floor(e.average + .5) : e.average;
+    return e;
+}
+
+SpsaGain spsa_gain_now(const SpsaState *s, int i) {
+    if (s->plan.mode != SPSA_AUTO) return spsa_gain(&s->plan, i, (double)(s->applied * s->plan.pairs));
+    return (SpsaGain){.c = auto_c(s, i, s->scale), .r = s->r};
+}
