@@ -26,7 +26,7 @@ typedef struct TT {
 typedef struct TTEntry {
     bool hit;
     Move move;   // or MOVE_NONE
-    int score;   // counted from this node, or SCORE_NONE
+    int score;   // counted from the root (see tt_probe), or SCORE_NONE
     int eval;    // static evaluation before correction, or SCORE_NONE
     int depth;   // 0 in quiescence; TT_DEPTH_NONE if only the evaluation is known
     int bound;   // BOUND_*
@@ -39,7 +39,7 @@ enum { TT_DEPTH_NONE = -1 };
 // not suffice the old table stays and false is returned.
 bool tt_resize(TT *tt, int megabytes);
 
-// Owner only, idle: forgets everything, with as many threads as it pays.
+// Owner only, idle: forgets everything, with at most so many threads.
 void tt_clear(TT *tt, int threads);
 
 // Owner only, idle: gives the memory back.
@@ -48,8 +48,8 @@ void tt_free(TT *tt);
 // Owner only: starts a new generation.
 void tt_new_search(TT *tt);
 
-// Any thread: looks a key up; mate and table scores come out as seen from ply, with mates that the fifty-move rule
-// would stop taken down to table wins.
+// Any thread: looks a key up; mate and table scores come out as seen from ply. A win that needs more plies than
+// the fifty-move rule leaves is no proof and comes out as +-SCORE_EVAL_MAX.
 TTEntry tt_probe(const TT *tt, Key key, int ply, int rule50);
 
 // Any thread: stores what a search found at ply, unless what stands there is worth more.
