@@ -18,7 +18,8 @@ int movegen(const Position *pos, Move *moves, int kinds);
 // All legal moves as a list.
 static inline void movegen_list(const Position *pos, MoveList *list) { list->count = movegen(pos, list->moves, GEN_ALL); }
 
-// Whether any 16-bit value is a legal move here, without generating; agrees with movegen for all 65,536 values.
+// Whether any 16-bit value is a legal move here, without generating; agrees with movegen for all 65,536
+// values.
 bool movegen_is_legal(const Position *pos, Move move);
 
 // Whether there is any legal move.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Moves and squares as text: UCI (e2e4, e7e8q, Chess960 castling as king takes rook) and SAN (Nbd7, O-O, exd8=Q+).
+// Moves and squares as text: UCI (e2e4, e7e8q, Chess960 castling as king takes rook) and SAN (Nbd7, O-O,
+// exd8=Q+).
 #pragma once
 
 #include "engine/position.h"
@@ -18,7 +19,8 @@ void notation_to_san(const Position *pos, Move move, char *buffer);
 // Writes a legal move in long algebraic form (Ng1-f3, e7xd8=Q+).
 void notation_to_lan(const Position *pos, Move move, char *buffer);
 
-// The legal move that a SAN text names (0-0 and missing or extra +, #, !, ?, x and = are forgiven), or MOVE_NONE.
+// The legal move that a SAN text names (0-0 and missing or extra +, #, !, ?, x and = are forgiven), or
+// MOVE_NONE.
 Move notation_from_san(const Position *pos, const char *text);
 
 // Writes a square as text ("e4", "-" for none) into 3 bytes.

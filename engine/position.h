@@ -19,9 +19,9 @@ typedef struct Position {
     int32_t psq;                   // material and piece-square sums, middlegame and endgame packed, from White
     uint8_t stm;                   // side to move
     uint8_t castling;              // rights left
-    uint8_t ep;                    // square behind a pawn that just moved two steps, if an enemy pawn stands ready; or NO_SQUARE
+    uint8_t ep;                    // square behind a pawn that moved two steps, if an enemy pawn is beside it; or NO_SQUARE
     uint8_t rule50;                // plies since the last capture or pawn move (255 at most)
-    uint8_t castle_rook[4];        // where the rook of each right stands (Chess960 has it anywhere)
+    uint8_t castle_rook[4];        // where the rook of each right stands; NO_SQUARE without the right
     uint16_t fullmove;             // number of the move, as in a FEN
     bool chess960;                 // castling is written in Chess960 style
 } Position;
@@ -32,13 +32,16 @@ _Static_assert(sizeof(Position) <= 192, "a Position is copied at every move: kee
 
 enum { FEN_SIZE = 128 };
 
-// Reads a FEN (X-FEN and Shredder-FEN castling too; clocks may be missing); impossible positions are refused with a reason.
+// Reads a FEN (X-FEN and Shredder-FEN castling too; clocks may be missing); impossible positions are
+// refused with a reason, and pos is then untouched. chess960 is set if the castling field has file letters
+// or rights that standard chess cannot have; a caller that knows better may set it.
 bool position_from_fen(Position *pos, const char *fen, Error *error);
 
 // Writes the FEN into a buffer of FEN_SIZE bytes (Shredder-FEN castling letters if chess960).
 void position_to_fen(const Position *pos, char *buffer);
 
-// Sets up double Chess960 start position number (white, black), each 0 to 959; equal numbers give a Chess960 one.
+// Sets up double Chess960 start position (white, black), each 0 to 959 (518 is the standard array); equal
+// numbers give a Chess960 position.
 void position_from_chess960(Position *pos, int white, int black);
 
 // Makes a legal move: after becomes the position that it leads to. The two must be different objects.
@@ -56,17 +59,31 @@ Key position_repetition_key(const Position *pos);
 // All pieces of both colours that attack a square through an occupation.
 Bitboard position_attackers(const Position *pos, int square, Bitboard occupied);
 
-// Whether a colour attacks a square through an occupation.
-bool position_attacked(const Position *pos, int by, int square, Bitboard occupied);
-
 // Whether a legal move gives check.
 bool position_gives_check(const Position *pos, Move move);
 
+// Whether the pawn on a square, which must attack the en passant square, may take there: its king stays safe.
+bool position_ep_legal(const Position *pos, int from);
+
+// What pieces are worth to position_see, by type (NO_TYPE is 0; the king is beyond price).
+enum { SEE_PAWN = 100, SEE_KNIGHT = 325, SEE_BISHOP = 325, SEE_ROOK = 500, SEE_QUEEN = 900, SEE_KING = 20000 };
+extern const int SeeValues[PIECE_TYPES + 1];
+
 // Whether the static exchange on the target square of a legal move gains at least threshold centipawns.
+// Both sides take with their least valuable piece, or stop; pieces behind others join in (x-rays); a king
+// never takes a defended piece. Pins are ignored. The move itself counts what it takes (en passant too)
+// and what its promotion gains, and the promoted piece is what can be taken back; later pawns that take on
+// the last rank stay pawns. Castling gains 0.
 bool position_see(const Position *pos, Move move, int threshold);
 
-// Whether neither side can mate by any sequence of legal moves that the rules recognise as drawn (K, KN or KB v K; bishops of one colour).
+// Whether no sequence of moves can mate: K v K, KN v K, or bishops alone that all stand on one colour of
+// square.
 bool position_insufficient(const Position *pos);
+
+// Works out bitboards, keys, sums, checks and pins from the board, side to move, castling rights and en
+// passant square (which is dropped if no pawn stands beside the one that moved); for whoever sets up a
+// position square by square.
+void position_rebuild(Position *pos);
 
 // Recomputes everything that is kept incrementally and compares; for asserts and tests.
 bool position_ok(const Position *pos);
@@ -77,18 +94,41 @@ Position position_flip(const Position *pos);
 // The position mirrored left to right; castling rights must be gone.
 Position position_mirror(const Position *pos);
 
-static inline Bitboard position_occupied(const Position *pos) { return pos->by_colour[WHITE] | pos->by_colour[BLACK]; }
+// Where king and rook stand after castling with right number index (2 x colour + queen side).
+static inline int castle_king_to(int index) { return square_make(index & 1 ? 2 : 6, index & 2 ? 7 : 0); }
+static inline int castle_rook_to(int index) { return square_make(index & 1 ? 3 : 5, index & 2 ? 7 : 0); }
+// The number of the right that a castling move uses.
+static inline int castle_index(int colour, Move move) { return 2 * colour + (move_to(move) < move_from(move)); }
+
+// All pieces of both colours.
+static inline Bitboard position_occupied(const Position *pos) {
+    return pos->by_colour[WHITE] | pos->by_colour[BLACK];
+}
+// All pieces of a colour and type.
 static inline Bitboard position_pieces(const Position *pos, int colour, int type) {
     return pos->by_colour[colour] & pos->by_type[type];
 }
-static inline int position_king(const Position *pos, int colour) { return bb_first(position_pieces(pos, colour, KING)); }
+// Where a colour's king stands.
+static inline int position_king(const Position *pos, int colour) {
+    return bb_first(position_pieces(pos, colour, KING));
+}
 // Pieces of a colour that are neither pawns nor the king.
 static inline Bitboard position_officers(const Position *pos, int colour) {
     return pos->by_colour[colour] & ~(pos->by_type[PAWN] | pos->by_type[KING]);
 }
+// Whether a colour attacks a square through an occupation.
+static inline bool position_attacked(const Position *pos, int by, int square, Bitboard occupied) {
+    Bitboard theirs = pos->by_colour[by], queens = pos->by_type[QUEEN];
+    Bitboard leapers = (attacks_pawn(by ^ 1, square) & pos->by_type[PAWN]) |
+                       (attacks_knight(square) & pos->by_type[KNIGHT]) | (attacks_king(square) & pos->by_type[KING]);
+    if (leapers & theirs) return true;
+    return (attacks_rook(square, occupied) & theirs & (pos->by_type[ROOK] | queens)) ||
+           (attacks_bishop(square, occupied) & theirs & (pos->by_type[BISHOP] | queens));
+}
 // Whether a legal move takes something (castling does not).
 static inline bool position_is_capture(const Position *pos, Move move) {
-    return move_kind(move) == MOVE_EN_PASSANT || (move_kind(move) != MOVE_CASTLING && pos->board[move_to(move)] != NO_PIECE);
+    if (move_kind(move) == MOVE_CASTLING) return false;
+    return move_kind(move) == MOVE_EN_PASSANT || pos->board[move_to(move)] != NO_PIECE;
 }
 // Whether a legal move takes or promotes to a queen: what quiescence looks at.
 static inline bool position_is_noisy(const Position *pos, Move move) {
