@@ -15,6 +15,7 @@ typedef struct PawnEntry {
 
 enum { PAWN_TABLE_SIZE = 2048 };
 
+// Pawn structures already judged; one to a search thread.
 typedef struct PawnTable {
     PawnEntry entries[PAWN_TABLE_SIZE];
 } PawnTable;

@@ -4,6 +4,7 @@
 
 #include "engine/position.h"
 
+// The moves of one position, in no particular order.
 typedef struct MoveList {
     Move moves[MAX_MOVES];
     int count;

@@ -7,6 +7,7 @@
 
 #include "engine/util.h"
 
+// All tunable numbers of one engine, one field to a line of params.def.
 typedef struct Params {
 #define SWITCH(name, value, group, text) int name;
 #define PARAM(name, value, min, max, c_end, r_end, group, text) int name;
@@ -29,6 +30,7 @@ typedef enum ParamId {
     PARAM_COUNT
 } ParamId;
 
+// What kind of value a parameter takes.
 typedef enum ParamKind { KIND_SWITCH, KIND_NUMBER, KIND_CHOICE } ParamKind;
 
 // What params.def says of one parameter.
@@ -40,6 +42,7 @@ typedef struct ParamInfo {
     const char *values;  // the names of a choice, blank between them
 } ParamInfo;
 
+// The table of params.def, in its order, indexed by ParamId.
 extern const ParamInfo ParamTable[PARAM_COUNT];
 
 // The defaults of params.def.

@@ -7,6 +7,7 @@
 #include "engine/types.h"
 #include "engine/util.h"
 
+// One position by the rules of chess; a plain value that may be copied.
 typedef struct Position {
     Bitboard by_type[PIECE_TYPES]; // all pieces of a type
     Bitboard by_colour[COLOURS];   // all pieces of a colour

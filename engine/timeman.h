@@ -20,6 +20,7 @@ typedef struct SearchLimits {
     MoveList searchmoves;        // empty for all
 } SearchLimits;
 
+// When one search must end, worked out from its limits.
 typedef struct TimeMan {
     int64_t start_ns;
     int64_t soft_ms, hard_ms; // INT64_MAX if there is no such limit

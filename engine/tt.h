@@ -8,6 +8,7 @@
 
 #include "engine/types.h"
 
+// One entry as it lies in memory: two words that verify each other, so that a torn entry is never believed.
 typedef struct TTSlot {
     _Atomic uint64_t check; // key ^ data
     _Atomic uint64_t data;
@@ -15,6 +16,7 @@ typedef struct TTSlot {
 
 enum { TT_CLUSTER = 4 };
 
+// The table, shared by all threads of an engine.
 typedef struct TT {
     TTSlot *slots;       // clusters x TT_CLUSTER, aligned to 64 bytes, in huge pages where they can be had
     uint64_t clusters;   // any number: the index is the high word of key x clusters

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// A set of squares, bit n for square n; and the hash key of a position.
 typedef uint64_t Bitboard;
 typedef uint64_t Key;
 
@@ -41,6 +42,7 @@ typedef uint16_t Move;
 enum { MOVE_NORMAL = 0 << 14, MOVE_PROMOTION = 1 << 14, MOVE_EN_PASSANT = 2 << 14, MOVE_CASTLING = 3 << 14 };
 enum { MOVE_NONE = 0, MOVE_NULL = 1 << 6 | 1 }; // b1b1: never legal, so it can stand for passing
 
+// Moves put together and taken apart.
 static inline Move move_make(int from, int to) { return (Move)(from | to << 6); }
 static inline Move move_make_kind(int from, int to, int kind) { return (Move)(from | to << 6 | kind); }
 static inline Move move_make_promotion(int from, int to, int type) {
