@@ -26,12 +26,13 @@ static void clock_limits(TimeMan *time, const SearchLimits *limits, const Params
     int64_t overhead = clamp64(limits->overhead, 0, LONGEST_MS);
     int64_t moves = limits->movestogo > 0 ? int_min(limits->movestogo, p->TimeMoves) : p->TimeMoves;
 
-    // Overheads of the moves to come that no increment pays for are set aside, up to a share of the clock.
+    // Each move loses the overhead and gains the increment: what is gained may be spent, and what the moves to come
+    // will lose is set aside, up to a share of the clock.
     int64_t left = clock > overhead ? clock - overhead : 0;
-    int64_t unpaid = clamp64(overhead - inc, 0, LONGEST_MS / 100) * (moves - 1);
-    int64_t budget = left - min64(unpaid, percent_of(left, p->TimeReserve));
+    int64_t gain = clamp64(inc - overhead, 0, LONGEST_MS), loss = clamp64(overhead - inc, 0, LONGEST_MS);
+    int64_t budget = left - min64(loss * (moves - 1), percent_of(left, p->TimeReserve));
 
-    int64_t soft = budget / moves + percent_of(inc, p->TimeIncrement);
+    int64_t soft = budget / moves + percent_of(gain, p->TimeIncrement);
     soft = percent_of(soft, stage_weight(p, root));
     if (limits->ponder) soft = percent_of(soft, p->TimePonder);
     int64_t most = clamp64(min64(left, percent_of(clock, p->TimeMaxShare)), 1, LONGEST_MS);
