@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Both fits come down to one equation in one unknown: maximising sum p_i log q_i under sum q_i = 1 and
-// sum q_i phi_i = 0 gives q_i = p_i / (1 + theta phi_i), with theta the root of sum p_i phi_i / (1 + theta phi_i).
-// For a mean, phi_i = a_i - score. For a deviation phi depends on q through its mean and variance (it is the
-// constraint linearised at q), so that the equation is solved again and again until q stays.
+// Both fits come down to one equation in one unknown: maximising sum p_i log q_i under sum q_i = 1 and sum
+// q_i phi_i = 0 gives q_i = p_i / (1 + theta phi_i), theta being the root of sum p_i phi_i / (1 + theta
+// phi_i). For a mean, phi_i = a_i - score. For a deviation phi depends on q through its mean and variance (it
+// is the constraint linearised at q), so that the equation is solved again and again until q stays.
 #include "match/llr.h"
 
 #include <assert.h>
@@ -11,50 +11,53 @@
 enum { MAX_ROOT_STEPS = 200, MAX_FIT_STEPS = 500 };
 
 // A fit has settled when no share changes by more than the first of these, or when the changes, below the
-// second, stop falling: what is left then is rounding, which one-sided samples magnify.
-static const double FitTolerance = 1e-13, FitNoise = 1e-9;
+// second, stop falling: what is left then is rounding.
+static const double FitTolerance = 1e-14, FitNoise = 1e-10;
 
-// Value and slope at theta of the equation above times (1 + theta low) (1 + theta high), which takes away the
-// poles at both ends of the bracket and keeps the root.
-typedef struct Secular {
-    double value, slope;
-} Secular;
+// The solution of the equation above, written so that no digits are lost where 1 + theta phi_i nearly
+// vanishes, as it does for one-sided samples: with rho_i = phi_i / phi_e, e the class whose pole -1 / phi_e
+// bounds theta on the side of the root, 1 + theta phi_i = 1 - rho_i (1 - u), where u = 1 at theta = 0 and u =
+// 0 at the pole.
+typedef struct Tilt {
+    double rho[PENTA_CLASSES], u;
+} Tilt;
 
-static Secular secular_at(const Sample *p, const double *phi, double low, double high, double theta) {
-    double sum = 0, sum_slope = 0;
-    for (int i = 0; i < p->classes; i++) {
-        double ratio = phi[i] / (1 + theta * phi[i]);
-        sum += p->count[i] * ratio;
-        sum_slope -= p->count[i] * ratio * ratio;
-    }
-    double weight = (1 + theta * low) * (1 + theta * high);
-    double weight_slope = low + high + 2 * theta * low * high;
-    return (Secular){sum * weight, sum_slope * weight + sum * weight_slope};
+static double tilt_weight(const Tilt *tilt, int i) { return 1 - tilt->rho[i] + tilt->rho[i] * tilt->u; }
+
+static double tilt_log(const Tilt *tilt, int i) {
+    return tilt->u < 0.5 ? log(tilt_weight(tilt, i)) : log1p(-tilt->rho[i] * (1 - tilt->u));
 }
 
-// The root theta for shares p: Newton from 0, kept inside a bracket that each step narrows.
-static bool solve_theta(const Sample *p, const double *phi, double *root, Error *error) {
-    double low = phi[0], high = phi[0];
-    for (int i = 1; i < p->classes; i++) {
+// Finds u for shares p: Newton from 1, kept inside a bracket that each step narrows. The equation is
+// multiplied by u, which takes the pole away: it falls from p_e at u = 0 to below 0 at u = 1.
+static bool tilt_solve(const Sample *p, const double *phi, Tilt *tilt, Error *error) {
+    double low = phi[0], high = phi[0], sum = 0;
+    for (int i = 0; i < p->classes; i++) {
         low = fmin(low, phi[i]);
         high = fmax(high, phi[i]);
+        sum += p->count[i] * phi[i];
     }
-    if (!(low < 0 && high > 0)) return error_set(error, "log-likelihood ratio: nothing obeys the hypothesis");
-    double left = -1 / high, right = -1 / low, theta = 0;  // value > 0 at left, < 0 at right
+    if (!(low < 0 && high > 0))
+        return error_set(error, "log-likelihood ratio: the bounds are too far apart for the sample");
+    for (int i = 0; i < p->classes; i++) tilt->rho[i] = phi[i] / (sum > 0 ? low : high);
+    double left = 0, right = 1;
+    tilt->u = 1;
     for (int step = 0; step < MAX_ROOT_STEPS; step++) {
-        Secular f = secular_at(p, phi, low, high, theta);
-        if (f.value == 0) break;
-        if (f.value > 0) left = theta;
-        else right = theta;
-        double next = theta - f.value / f.slope;
+        double value = 0, slope = 0;
+        for (int i = 0; i < p->classes; i++) {
+            double ratio = tilt->rho[i] / tilt_weight(tilt, i);
+            value += p->count[i] * ratio * tilt->u;
+            slope += p->count[i] * ratio * (1 - ratio * tilt->u);
+        }
+        if (fabs(value) <= 1e-15 * fabs(slope) * tilt->u) return true;
+        if (value > 0) left = tilt->u;
+        else right = tilt->u;
+        double next = tilt->u - value / slope;
         if (!(next > left && next < right)) next = left + (right - left) / 2;
-        if (next == theta || next <= left || next >= right) break;  // the bracket holds no number any more
-        double move = fabs(next - theta);
-        theta = next;
-        if (move <= 1e-15 * fabs(theta)) break;
+        if (next == left || next == right) return true;  // no number in between any more
+        tilt->u = next;
     }
-    *root = theta;
-    return isfinite(theta) || error_set(error, "log-likelihood ratio: the equation has no finite root");
+    return error_set(error, "log-likelihood ratio: the equation was not solved in %d steps", MAX_ROOT_STEPS);
 }
 
 static Sample shares_of(const Sample *sample) {
@@ -69,28 +72,33 @@ static Sample shares_of(const Sample *sample) {
 
 bool fit_mean(const Sample *sample, double score, Fit *fit, Error *error) {
     Sample p = shares_of(sample);
-    double phi[PENTA_CLASSES], theta;
+    double phi[PENTA_CLASSES];
+    Tilt tilt;
     for (int i = 0; i < p.classes; i++) phi[i] = sample_value(&p, i) - score;
-    if (!solve_theta(&p, phi, &theta, error)) return false;
-    for (int i = 0; i < p.classes; i++) fit->log_ratio[i] = log1p(theta * phi[i]);
+    if (!tilt_solve(&p, phi, &tilt, error)) return false;
+    for (int i = 0; i < p.classes; i++) fit->log_ratio[i] = tilt_log(&tilt, i);
     return true;
 }
 
 bool fit_deviation(const Sample *sample, double t, Fit *fit, Error *error) {
-    Sample p = shares_of(sample), q = p;
-    for (int i = 0; i < q.classes; i++) q.count[i] = 1.0 / q.classes;
+    Sample p = shares_of(sample), q = {.classes = p.classes};
+    // Start from nothing but wins and losses in the proportion that obeys the hypothesis.
+    double wins = 0.5 + t / (2 * sqrt(1 + t * t));
+    q.count[0] = 1 - wins;
+    q.count[q.classes - 1] = wins;
     double last_change = INFINITY;
     for (int step = 0; step < MAX_FIT_STEPS; step++) {
         Moments m = sample_moments(&q);
-        double sigma = sqrt(m.variance), phi[PENTA_CLASSES], theta, change = 0;
+        double sigma = sqrt(m.variance), phi[PENTA_CLASSES], change = 0;
+        Tilt tilt;
         for (int i = 0; i < p.classes; i++) {
             double a = sample_value(&p, i), z = (a - m.mean) / sigma;
             phi[i] = a - 0.5 - t * sigma * (1 + z * z) / 2;
         }
-        if (!solve_theta(&p, phi, &theta, error)) return false;
+        if (!tilt_solve(&p, phi, &tilt, error)) return false;
         for (int i = 0; i < p.classes; i++) {
-            double share = p.count[i] / (1 + theta * phi[i]);
-            fit->log_ratio[i] = log1p(theta * phi[i]);
+            double share = p.count[i] / tilt_weight(&tilt, i);
+            fit->log_ratio[i] = tilt_log(&tilt, i);
             change = fmax(change, fabs(share - q.count[i]));
             q.count[i] = share;
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Generalized log-likelihood ratios of a sample: for each hypothesis the most likely distribution that obeys
-// it, and the ratio of the two. What the hypotheses mean in Elo is decided in sprt.h. Pure functions: any thread.
+// it, and the ratio of the two. What the hypotheses mean in Elo is decided in sprt.h. Pure functions: any
+// thread.
 #pragma once
 
 #include <stdbool.h>
@@ -14,7 +15,8 @@ typedef struct Fit {
     double log_ratio[PENTA_CLASSES];
 } Fit;
 
-// Fits the likeliest distribution whose mean is score (in (0, 1)); every count of the sample must be positive.
+// Fits the likeliest distribution whose mean is score (in (0, 1)); every count of the sample must be
+// positive.
 bool fit_mean(const Sample *sample, double score, Fit *fit, Error *error);
 
 // Fits the likeliest distribution whose mean lies t standard deviations of a unit above one half; every count

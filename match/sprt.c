@@ -6,6 +6,7 @@
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_roots.h>
+#include <gsl/gsl_sf_exp.h>
 #include <math.h>
 #include <string.h>
 
@@ -117,7 +118,9 @@ static SprtVerdict verdict_by(SprtBounds bounds, double llr) {
     return SPRT_CONTINUE;
 }
 
-SprtVerdict sprt_plain_verdict(const SprtSpec *spec, double llr) { return verdict_by(sprt_bounds(spec), llr); }
+SprtVerdict sprt_plain_verdict(const SprtSpec *spec, double llr) {
+    return verdict_by(sprt_bounds(spec), llr);
+}
 
 // --- the running test -------------------------------------------------------------------------------------
 
@@ -213,7 +216,7 @@ static bool find_root(gsl_function *function, double low, double high, double *r
     for (int step = 0; step < MAX_STEPS && status == GSL_SUCCESS && !found; step++) {
         status = gsl_root_fsolver_iterate(solver);
         double left = gsl_root_fsolver_x_lower(solver), right = gsl_root_fsolver_x_upper(solver);
-        found = gsl_root_test_interval(left, right, 1e-11, 1e-13) == GSL_SUCCESS;
+        found = gsl_root_test_interval(left, right, 1e-13, 1e-13) == GSL_SUCCESS;
     }
     *root = gsl_root_fsolver_root(solver);
     gsl_root_fsolver_free(solver);
@@ -223,16 +226,17 @@ static bool find_root(gsl_function *function, double low, double high, double *r
 // The steps of a log-likelihood ratio and their probabilities.
 typedef struct Steps {
     int classes;
+    double scale;  // unit of the argument below, so that the root is near 1
     double share[PENTA_CLASSES], step[PENTA_CLASSES];
 } Steps;
 
-// (E[exp(r step)] - 1) / r: rises with r, and is the mean step at r = 0.
-static double exponential_mean(double r, void *data) {
+// (E[exp(r step)] - 1) / r at r = x scale: rises with r, and is the mean step at r = 0.
+static double exponential_mean(double x, void *data) {
     const Steps *steps = data;
-    double sum = 0;
+    double sum = 0, r = x * steps->scale;
     for (int i = 0; i < steps->classes; i++) {
-        double x = steps->step[i];
-        sum += steps->share[i] * (r == 0 ? x : expm1(r * x) / r);
+        double step = steps->step[i];
+        sum += steps->share[i] * (r == 0 ? step : expm1(r * step) / r);
     }
     return sum;
 }
@@ -249,13 +253,17 @@ bool sprt_plan_walk(const SprtSpec *spec, const Sample *sample, SprtPlan *plan, 
         drift += steps.share[i] * steps.step[i];
         variance += steps.share[i] * steps.step[i] * steps.step[i];
     }
-    double r = 0, reach = -2 * drift / variance;
+    steps.scale = -2 * drift / variance;  // the root, if steps were small
+    double root = 0, reach = 2;
     gsl_function function = {exponential_mean, &steps};
-    // The root lies on the side of reach; double it until the mean changes its sign.
     for (int i = 0; i < 60 && drift * exponential_mean(reach, &steps) > 0; i++) reach *= 2;
-    if (fabs(drift) > 1e-12 * variance &&
-        !find_root(&function, fmin(0, reach), fmax(0, reach), &r, error))
-        return false;
+    if (steps.scale != 0 && !find_root(&function, 0, reach, &root, error)) return false;
+    double r = root * steps.scale;
+    if (r != 0) {  // the drift that belongs to this very root: near 0 the sum above is mostly rounding
+        drift = 0;
+        for (int i = 0; i < steps.classes; i++)
+            drift -= steps.share[i] * r * gsl_pow_2(steps.step[i]) * gsl_sf_exprel_2(r * steps.step[i]) / 2;
+    }
     SprtBounds bounds = sprt_bounds(spec);
     plan->pass = exit_probability(r, bounds.lower, bounds.upper);
     plan->games = sample_games_per_unit(&regular) *
@@ -273,8 +281,9 @@ typedef struct Ending {
     double target;        // the probability that is looked for
 } Ending;
 
-// exp(shift) times the normal distribution function at z. For large shifts two terms of its asymptotic series,
-// as fishtest takes them, so that the figures are the same (the exact product moves Elo by less than 0.001).
+// exp(shift) times the normal distribution function at z. For large shifts two terms of its asymptotic
+// series, as fishtest takes them, so that the figures are the same (the exact product moves Elo by less than
+// 0.001).
 static double shifted_phi(double shift, double z) {
     if (shift < 10) return exp(shift) * gsl_cdf_ugaussian_P(z);
     return -exp(shift - z * z / 2) / sqrt(2 * M_PI) * (1 / z - 1 / (z * z * z));

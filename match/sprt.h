@@ -82,8 +82,8 @@ typedef struct Sprt {
 // A test before its first pair.
 Sprt sprt_start(const SprtSpec *spec);
 
-// Adds the next pair in order (half points of the first engine in its games) and returns the verdict; after the
-// verdict further pairs change nothing.
+// Adds the next pair in order (half points of the first engine in its games) and returns the verdict; after
+// the verdict further pairs change nothing.
 SprtVerdict sprt_add_pair(Sprt *sprt, int half_points_first, int half_points_second);
 
 // The bounds that the test is held to now, moved inwards by the expected overshoot.
@@ -101,15 +101,15 @@ double sprt_game_variance(double draw_ratio, double rms_bias);
 // A true Elo in the unit of the bounds, as an expected score.
 double sprt_true_score(const SprtSpec *spec, double elo, double draw_ratio, double variance);
 
-// The plan at a true score, with the ratio taken as a Brownian motion (right for narrow bounds); draw_ratio is
-// used by the Bayesian model alone, variance is that of a game.
+// The plan at a true score, with the ratio taken as a Brownian motion (right for narrow bounds); draw_ratio
+// is used by the Bayesian model alone, variance is that of a game.
 SprtPlan sprt_plan(const SprtSpec *spec, double score, double draw_ratio, double variance);
 
 // The plan where outcomes have the shares of this sample, with the ratio taken as a random walk.
 bool sprt_plan_walk(const SprtSpec *spec, const Sample *sample, SprtPlan *plan, Error *error);
 
-// Logistic Elo after a test that may have stopped early: median-unbiased, with its interval; and the likelihood
-// of superiority that belongs to it. Clamped to +-1000.
+// Logistic Elo after a test that may have stopped early: median-unbiased, with its interval; and the
+// likelihood of superiority that belongs to it. Clamped to +-1000.
 typedef struct SprtEstimate {
     Estimate elo;
     double los;
