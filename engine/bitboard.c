@@ -111,14 +111,14 @@ static int init_slider(Slider *slider, int square, const Step steps[4], Bitboard
 }
 
 static void init_sliders(void) {
-    Bitboard *bishop_sets = BishopSets, *rook_sets = RookSets;
+    Bitboard *bishop = BishopSets, *rook = RookSets;
     for (int square = 0; square < SQUARES; square++) {
-        bishop_sets += init_slider(&BishopSliders[square], square, BishopSteps, BishopMagics[square], bishop_sets);
-        rook_sets += init_slider(&RookSliders[square], square, RookSteps, RookMagics[square], rook_sets);
+        bishop += init_slider(&BishopSliders[square], square, BishopSteps, BishopMagics[square], bishop);
+        rook += init_slider(&RookSliders[square], square, RookSteps, RookMagics[square], rook);
         BishopRays[square] = attacks_bishop(square, 0);
         RookRays[square] = attacks_rook(square, 0);
     }
-    assert(bishop_sets == BishopSets + BISHOP_SETS && rook_sets == RookSets + ROOK_SETS);
+    assert(bishop == BishopSets + BISHOP_SETS && rook == RookSets + ROOK_SETS);
 }
 
 static void init_lines(int a) {
@@ -145,7 +145,6 @@ static void init_tables(void) {
     }
 }
 
-void bitboard_init(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, init_tables);
-}
+static pthread_once_t TablesOnce = PTHREAD_ONCE_INIT;
+
+void bitboard_init(void) { pthread_once(&TablesOnce, init_tables); }

@@ -25,7 +25,8 @@ static bool read_board(Position *pos, const char *text, Error *error) {
             if (file < 8) pos->board[square_make(file, rank)] = (uint8_t)(letter - PieceLetters);
             file++;
         } else {
-            return error_set(error, "FEN: '%c' in the board field is no piece", isprint((unsigned char)*c) ? *c : '?');
+            char shown = isprint((unsigned char)*c) ? *c : '?';
+            return error_set(error, "FEN: '%c' in the board field is no piece", shown);
         }
         if (file > 8) return error_set(error, "FEN: rank %d has more than 8 files", rank + 1);
     }
@@ -48,7 +49,7 @@ static bool check_men(const Position *pos, int colour, Error *error) {
             return error_set(error, "FEN: %s has a pawn on the first or last rank", name);
     }
     if (counts[KING] != 1) return error_set(error, "FEN: %s has %d kings, expected 1", name, counts[KING]);
-    if (counts[PAWN] > 8) return error_set(error, "FEN: %s has %d pawns, at most 8 are possible", name, counts[PAWN]);
+    if (counts[PAWN] > 8) return error_set(error, "FEN: %s has %d pawns, at most 8 fit", name, counts[PAWN]);
     for (int type = KNIGHT; type < KING; type++) promoted += int_max(0, counts[type] - first[type]);
     if (promoted > 8 - counts[PAWN])
         return error_set(error, "FEN: %s has %d pawns and %d promoted pieces, more than 8 together", name,
@@ -79,13 +80,14 @@ static bool read_castling(Position *pos, const char *text, Error *error) {
     for (const char *c = text; *c; c++) {
         char letter = (char)toupper((unsigned char)*c);
         if (!strchr("KQABCDEFGH", letter))
-            return error_set(error, "FEN: castling field \"%s\", expected \"-\" or letters of KQkq or files", text);
+            return error_set(error, "FEN: castling \"%s\", expected \"-\" or letters of KQkq, A-Ha-h", text);
         int colour = isupper((unsigned char)*c) ? WHITE : BLACK, king = find_king(pos, colour);
         if (square_rank_for(colour, king) != 0)
             return error_set(error, "FEN: castling right '%c', but the king has left its first rank", *c);
         int rook = castling_rook(pos, colour, king, letter), index = 2 * colour + (rook < king);
         if (rook == NO_SQUARE) return error_set(error, "FEN: castling right '%c' without a rook for it", *c);
-        if (pos->castling & 1 << index) return error_set(error, "FEN: castling right '%c' is given twice", *c);
+        if (pos->castling & 1 << index)
+            return error_set(error, "FEN: castling right '%c' is given twice", *c);
         pos->castling = (uint8_t)(pos->castling | 1 << index);
         pos->castle_rook[index] = (uint8_t)rook;
         bool standard = square_file(king) == 4 && square_file(rook) == (index & 1 ? 0 : 7);
@@ -138,7 +140,7 @@ bool position_from_fen(Position *pos, const char *fen, Error *error) {
     made.fullmove = (uint16_t)int_max(1, fullmove);
     position_rebuild(&made);
     if (position_attacked(&made, made.stm, position_king(&made, made.stm ^ 1), position_occupied(&made)))
-        return error_set(error, "FEN: %s is in check, but it is not its move", made.stm == WHITE ? "Black" : "White");
+        return error_set(error, "FEN: %s is in check and not to move", made.stm == WHITE ? "Black" : "White");
     if (bb_count(made.checkers) > 2) return error_set(error, "FEN: more than two pieces give check");
     *pos = made;
     return true;
@@ -176,7 +178,7 @@ void position_to_fen(const Position *pos, char *buffer) {
         ep[0] = (char)('a' + square_file(pos->ep));
         ep[1] = (char)('1' + square_rank(pos->ep));
     }
-    snprintf(out, FEN_SIZE - (size_t)(out - buffer), " %c %s %s %d %d", pos->stm == WHITE ? 'w' : 'b', castling, ep,
+    snprintf(out, FEN_SIZE - (size_t)(out - buffer), " %c %s %s %d %d", "wb"[pos->stm], castling, ep,
              pos->rule50, pos->fullmove);
 }
 
@@ -189,14 +191,17 @@ static int free_file(const int *types, int skip) {
 
 // The back rank of a Chess960 number in the usual (Scharnagl's) numbering.
 static void chess960_rank(int number, int *types) {
-    static const int knights[10][2] = {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 1}, {1, 2}, {1, 3}, {2, 2}, {2, 3}, {3, 3}};
+    // Free squares to skip for each knight; the first one's square is no longer free for the second.
+    static const int knights[10][2] = {
+        {0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 1}, {1, 2}, {1, 3}, {2, 2}, {2, 3}, {3, 3},
+    };
     for (int file = 0; file < 8; file++) types[file] = NO_TYPE;
     types[number % 4 * 2 + 1] = BISHOP;
     types[number / 4 % 4 * 2] = BISHOP;
     types[free_file(types, number / 16 % 6)] = QUEEN;
     const int *skips = knights[number / 96];
     types[free_file(types, skips[0])] = KNIGHT;
-    types[free_file(types, skips[1])] = KNIGHT; // the first knight's square is free no more, so equal skips are right
+    types[free_file(types, skips[1])] = KNIGHT;
     types[free_file(types, 0)] = ROOK;
     types[free_file(types, 0)] = KING;
     types[free_file(types, 0)] = ROOK;
@@ -204,7 +209,7 @@ static void chess960_rank(int number, int *types) {
 
 void position_from_chess960(Position *pos, int white, int black) {
     assert(white >= 0 && white < 960 && black >= 0 && black < 960);
-    *pos = (Position){.stm = WHITE, .castling = ALL_CASTLING, .ep = NO_SQUARE, .fullmove = 1, .chess960 = true};
+    *pos = (Position){.castling = ALL_CASTLING, .ep = NO_SQUARE, .fullmove = 1, .chess960 = true};
     memset(pos->board, NO_PIECE, sizeof pos->board);
     for (int colour = WHITE; colour < COLOURS; colour++) {
         int types[8], right = 2 * colour + 1;

@@ -103,8 +103,8 @@ static bool castling_legal(const Position *pos, int index) {
 INLINE int generate(const Position *pos, Move *moves, int us, int kinds) {
     Move *list = moves;
     const int king = position_king(pos, us);
-    const Bitboard occupied = position_occupied(pos), own = pos->by_colour[us], enemies = pos->by_colour[us ^ 1];
-    const Bitboard wanted = kinds == GEN_ALL ? ~own : kinds == GEN_NOISY ? enemies : ~occupied;
+    const Bitboard occupied = position_occupied(pos), own = pos->by_colour[us];
+    const Bitboard wanted = kinds == GEN_ALL ? ~own : kinds == GEN_NOISY ? pos->by_colour[us ^ 1] : ~occupied;
 
     if (!bb_several(pos->checkers)) {
         Bitboard check_mask = ~0ull;
@@ -145,12 +145,15 @@ INLINE int generate(const Position *pos, Move *moves, int us, int kinds) {
 }
 
 int movegen(const Position *pos, Move *moves, int kinds) {
-    bool white = pos->stm == WHITE;
-    switch (kinds) {
-    case GEN_NOISY: return white ? generate(pos, moves, WHITE, GEN_NOISY) : generate(pos, moves, BLACK, GEN_NOISY);
-    case GEN_QUIET: return white ? generate(pos, moves, WHITE, GEN_QUIET) : generate(pos, moves, BLACK, GEN_QUIET);
-    default: return white ? generate(pos, moves, WHITE, GEN_ALL) : generate(pos, moves, BLACK, GEN_ALL);
+    // One copy for each side and kind, so that nothing of either is decided at run time.
+    if (pos->stm == WHITE) {
+        if (kinds == GEN_NOISY) return generate(pos, moves, WHITE, GEN_NOISY);
+        if (kinds == GEN_QUIET) return generate(pos, moves, WHITE, GEN_QUIET);
+        return generate(pos, moves, WHITE, GEN_ALL);
     }
+    if (kinds == GEN_NOISY) return generate(pos, moves, BLACK, GEN_NOISY);
+    if (kinds == GEN_QUIET) return generate(pos, moves, BLACK, GEN_QUIET);
+    return generate(pos, moves, BLACK, GEN_ALL);
 }
 
 bool movegen_any(const Position *pos) {
@@ -179,7 +182,8 @@ bool movegen_is_legal(const Position *pos, Move move) {
         return from == king && pos->castle_rook[index] == to && !pos->checkers && castling_legal(pos, index);
     }
     case MOVE_EN_PASSANT:
-        return type == PAWN && to == pos->ep && bb_has(attacks_pawn(us, from), to) && position_ep_legal(pos, from);
+        return type == PAWN && to == pos->ep && bb_has(attacks_pawn(us, from), to) &&
+               position_ep_legal(pos, from);
     default:
         if ((kind == MOVE_PROMOTION) != (type == PAWN && square_rank_for(us, to) == 7)) return false;
     }
@@ -187,12 +191,13 @@ bool movegen_is_legal(const Position *pos, Move move) {
     if (type == KING)
         return bb_has(attacks_king(from), to) &&
                !position_attacked(pos, us ^ 1, to, position_occupied(pos) ^ bb_of(from));
-    if (type == PAWN ? !pawn_reaches(pos, from, to) : !bb_has(attacks_of(type, from, position_occupied(pos)), to))
-        return false;
+    bool reaches = type == PAWN ? pawn_reaches(pos, from, to)
+                                : bb_has(attacks_of(type, from, position_occupied(pos)), to);
+    if (!reaches) return false;
     if (bb_has(pos->pinned, from) && !bb_has(bb_line(king, from), to)) return false;
     if (!pos->checkers) return true;
-    return !bb_several(pos->checkers) &&
-           bb_has(pos->checkers | bb_between(king, bb_first(pos->checkers)), to);
+    if (bb_several(pos->checkers)) return false;
+    return bb_has(pos->checkers | bb_between(king, bb_first(pos->checkers)), to);
 }
 
 uint64_t movegen_perft(const Position *pos, int depth) {

@@ -17,7 +17,9 @@ enum { GEN_NOISY = 1, GEN_QUIET = 2, GEN_ALL = 3 };
 int movegen(const Position *pos, Move *moves, int kinds);
 
 // All legal moves as a list.
-static inline void movegen_list(const Position *pos, MoveList *list) { list->count = movegen(pos, list->moves, GEN_ALL); }
+static inline void movegen_list(const Position *pos, MoveList *list) {
+    list->count = movegen(pos, list->moves, GEN_ALL);
+}
 
 // Whether any 16-bit value is a legal move here, without generating; agrees with movegen for all 65,536
 // values.

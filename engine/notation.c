@@ -65,7 +65,8 @@ static char *write_origin(const Position *pos, Move move, char *out) {
     movegen_list(pos, &list);
     for (int i = 0; i < list.count; i++) {
         int other = move_from(list.moves[i]);
-        if (other == from || move_to(list.moves[i]) != move_to(move) || pos->board[other] != pos->board[from]) continue;
+        if (other == from || move_to(list.moves[i]) != move_to(move)) continue;
+        if (pos->board[other] != pos->board[from]) continue;
         rivals++;
         same_file += square_file(other) == square_file(from);
         same_rank += square_rank(other) == square_rank(from);
@@ -105,9 +106,13 @@ static void write_algebraic(const Position *pos, Move move, bool full, char *out
     write_check(pos, move, out);
 }
 
-void notation_to_san(const Position *pos, Move move, char *buffer) { write_algebraic(pos, move, false, buffer); }
+void notation_to_san(const Position *pos, Move move, char *buffer) {
+    write_algebraic(pos, move, false, buffer);
+}
 
-void notation_to_lan(const Position *pos, Move move, char *buffer) { write_algebraic(pos, move, true, buffer); }
+void notation_to_lan(const Position *pos, Move move, char *buffer) {
+    write_algebraic(pos, move, true, buffer);
+}
 
 // What a SAN text says of a move; -1 where it says nothing.
 typedef struct SanParts {

@@ -41,7 +41,8 @@ static inline void take(Position *pos, int piece, int square) {
 static inline void find_checks(Position *pos) {
     int us = pos->stm, king = position_king(pos, us);
     Bitboard occupied = position_occupied(pos), enemies = pos->by_colour[us ^ 1];
-    Bitboard checkers = (attacks_pawn(us, king) & pos->by_type[PAWN]) | (attacks_knight(king) & pos->by_type[KNIGHT]);
+    Bitboard checkers = (attacks_pawn(us, king) & pos->by_type[PAWN]) |
+                        (attacks_knight(king) & pos->by_type[KNIGHT]);
     Bitboard snipers = (bb_rook_rays(king) & (pos->by_type[ROOK] | pos->by_type[QUEEN])) |
                        (bb_bishop_rays(king) & (pos->by_type[BISHOP] | pos->by_type[QUEEN]));
     Bitboard pinned = 0;
@@ -117,7 +118,8 @@ void position_make(Position *after, const Position *before, Move move) {
             const int behind = to ^ 8; // of a two-step: the square passed over; of en passant: the pawn taken
             if (kind == MOVE_EN_PASSANT) {
                 take(after, piece ^ 1, behind);
-            } else if ((from ^ to) == 16 && attacks_pawn(us, behind) & position_pieces(before, us ^ 1, PAWN)) {
+            } else if ((from ^ to) == 16 &&
+                       attacks_pawn(us, behind) & position_pieces(before, us ^ 1, PAWN)) {
                 after->ep = (uint8_t)behind;
                 after->key ^= Polyglot[POLYGLOT_EP + square_file(to)];
             }
@@ -177,7 +179,8 @@ bool position_ok(const Position *pos) {
     Position fresh = *pos;
     position_rebuild(&fresh);
     for (int i = 0; i < 4; i++)
-        if (pos->castling & 1 << i && pos->board[pos->castle_rook[i]] != piece_make(i / 2, ROOK)) return false;
+        if (pos->castling & 1 << i && pos->board[pos->castle_rook[i]] != piece_make(i / 2, ROOK))
+            return false;
     return !memcmp(fresh.by_type, pos->by_type, sizeof pos->by_type) &&
            !memcmp(fresh.by_colour, pos->by_colour, sizeof pos->by_colour) && fresh.key == pos->key &&
            fresh.pawn_key == pos->pawn_key && fresh.non_pawn_key[WHITE] == pos->non_pawn_key[WHITE] &&
@@ -267,7 +270,7 @@ bool position_see(const Position *pos, Move move, int threshold) {
         int type = PAWN;
         while (!(own & pos->by_type[type])) type++;
         occupied ^= bb_of(bb_first(own & pos->by_type[type]));
-        if (type == PAWN || type == BISHOP || type >= QUEEN) attackers |= attacks_bishop(to, occupied) & diagonal;
+        if (type != KNIGHT && type != ROOK) attackers |= attacks_bishop(to, occupied) & diagonal;
         if (type >= ROOK) attackers |= attacks_rook(to, occupied) & straight;
         if (type == KING) return (attackers & occupied & pos->by_colour[side ^ 1] ? side != us : side == us);
         margin = -margin - 1 - SeeValues[type];

@@ -17,17 +17,17 @@ typedef struct Position {
     Key non_pawn_key[COLOURS];     // key of one colour's pieces without its pawns
     Bitboard checkers;             // pieces that give check to the side to move
     Bitboard pinned;               // pieces of the side to move that shield their own king from a slider
-    int32_t psq;                   // material and piece-square sums, middlegame and endgame packed, from White
+    int32_t psq;                   // sum of material and places (psqt.h), packed, from White's view
     uint8_t stm;                   // side to move
     uint8_t castling;              // rights left
-    uint8_t ep;                    // square behind a pawn that moved two steps, if an enemy pawn is beside it; or NO_SQUARE
+    uint8_t ep;                    // square passed over by a two-step, if an enemy pawn is near; or NO_SQUARE
     uint8_t rule50;                // plies since the last capture or pawn move (255 at most)
     uint8_t castle_rook[4];        // where the rook of each right stands; NO_SQUARE without the right
     uint16_t fullmove;             // number of the move, as in a FEN
     bool chess960;                 // castling is written in Chess960 style
 } Position;
 
-_Static_assert(sizeof(Position) <= 192, "a Position is copied at every move: keep it within three cache lines");
+_Static_assert(sizeof(Position) <= 192, "a Position is copied at every move: three cache lines");
 
 #define START_FEN "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
@@ -67,7 +67,7 @@ bool position_gives_check(const Position *pos, Move move);
 bool position_ep_legal(const Position *pos, int from);
 
 // What pieces are worth to position_see, by type (NO_TYPE is 0; the king is beyond price).
-enum { SEE_PAWN = 100, SEE_KNIGHT = 325, SEE_BISHOP = 325, SEE_ROOK = 500, SEE_QUEEN = 900, SEE_KING = 20000 };
+enum { SEE_PAWN = 100, SEE_KNIGHT = 325, SEE_BISHOP = 325, SEE_ROOK = 500, SEE_QUEEN = 900, SEE_KING = 9999 };
 extern const int SeeValues[PIECE_TYPES + 1];
 
 // Whether the static exchange on the target square of a legal move gains at least threshold centipawns.
@@ -99,7 +99,9 @@ Position position_mirror(const Position *pos);
 static inline int castle_king_to(int index) { return square_make(index & 1 ? 2 : 6, index & 2 ? 7 : 0); }
 static inline int castle_rook_to(int index) { return square_make(index & 1 ? 3 : 5, index & 2 ? 7 : 0); }
 // The number of the right that a castling move uses.
-static inline int castle_index(int colour, Move move) { return 2 * colour + (move_to(move) < move_from(move)); }
+static inline int castle_index(int colour, Move move) {
+    return 2 * colour + (move_to(move) < move_from(move));
+}
 
 // All pieces of both colours.
 static inline Bitboard position_occupied(const Position *pos) {
@@ -121,7 +123,8 @@ static inline Bitboard position_officers(const Position *pos, int colour) {
 static inline bool position_attacked(const Position *pos, int by, int square, Bitboard occupied) {
     Bitboard theirs = pos->by_colour[by], queens = pos->by_type[QUEEN];
     Bitboard leapers = (attacks_pawn(by ^ 1, square) & pos->by_type[PAWN]) |
-                       (attacks_knight(square) & pos->by_type[KNIGHT]) | (attacks_king(square) & pos->by_type[KING]);
+                       (attacks_knight(square) & pos->by_type[KNIGHT]) |
+                       (attacks_king(square) & pos->by_type[KING]);
     if (leapers & theirs) return true;
     return (attacks_rook(square, occupied) & theirs & (pos->by_type[ROOK] | queens)) ||
            (attacks_bishop(square, occupied) & theirs & (pos->by_type[BISHOP] | queens));
@@ -133,7 +136,8 @@ static inline bool position_is_capture(const Position *pos, Move move) {
 }
 // Whether a legal move takes or promotes to a queen: what quiescence looks at.
 static inline bool position_is_noisy(const Position *pos, Move move) {
-    return position_is_capture(pos, move) || (move_kind(move) == MOVE_PROMOTION && move_promotion(move) == QUEEN);
+    if (move_kind(move) == MOVE_PROMOTION && move_promotion(move) == QUEEN) return true;
+    return position_is_capture(pos, move);
 }
 // The type that a legal move takes, or NO_TYPE.
 static inline int position_captured(const Position *pos, Move move) {
