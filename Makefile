@@ -140,9 +140,11 @@ check-long: all suites ## the tests that take longer
 suites: $(TESTBINS)
 
 $(TBUILD)/libhone.a: $(addprefix $(TBUILD)/,$(TUNER))
-	@rm -f $@ && ar rcs $@ $^
+$(TBUILD)/libtests.a: $(SHARED)
+$(TBUILD)/libhone.a $(TBUILD)/libtests.a:
+	@mkdir -p $(@D) && rm -f $@ && ar rcs $@ $^
 
-$(addprefix $(TBUILD)/tests/,$(SUITES)): %: %.o $(SHARED) $(TBUILD)/unity.o $(TBUILD)/libhone.a
+$(addprefix $(TBUILD)/tests/,$(SUITES)): %: %.o $(TBUILD)/libtests.a $(TBUILD)/unity.o $(TBUILD)/libhone.a
 	@$(CC) $(TESTING) -o $@ $^ $(LIBS)
 
 $(addprefix $(TBUILD)/tests/,$(HELPERS)): %: %.o $(TBUILD)/libhone.a
