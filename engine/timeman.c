@@ -26,8 +26,8 @@ static void clock_limits(TimeMan *time, const SearchLimits *limits, const Params
     int64_t overhead = clamp64(limits->overhead, 0, LONGEST_MS);
     int64_t moves = limits->movestogo > 0 ? int_min(limits->movestogo, p->TimeMoves) : p->TimeMoves;
 
-    // Each move loses the overhead and gains the increment: what is gained may be spent, and what the moves to come
-    // will lose is set aside, up to a share of the clock.
+    // Each move loses the overhead and gains the increment: what is gained may be spent, and what the moves
+    // to come will lose is set aside, up to a share of the clock.
     int64_t left = clock > overhead ? clock - overhead : 0;
     int64_t gain = clamp64(inc - overhead, 0, LONGEST_MS), loss = clamp64(overhead - inc, 0, LONGEST_MS);
     int64_t budget = left - min64(loss * (moves - 1), percent_of(left, p->TimeReserve));
@@ -66,7 +66,8 @@ static int effort(const Params *p, const TimeFacts *facts) {
     }
     if (p->TimeScore) {
         int drop = int_clamp(facts->score_drop, -SCORE_INFINITE, SCORE_INFINITE);
-        percent = percent * int_clamp(100 + p->TimeScoreScale * drop / 10, p->TimeScoreMin, p->TimeScoreMax) / 100;
+        percent = percent * int_clamp(100 + p->TimeScoreScale * drop / 10, p->TimeScoreMin, p->TimeScoreMax) /
+                  100;
     }
     if (p->TimeNodes) {
         int permille = int_clamp((int)(facts->best_fraction * 1000), 0, 1000);
@@ -81,7 +82,8 @@ bool timeman_enough(const TimeMan *time, const Params *params, const TimeFacts *
     if (facts->legal_moves == 1) return true;
     int percent = effort(params, facts);
     if (time->timed && facts->elapsed_ms >= percent_of(time->soft_ms, percent)) return true;
-    return by_nodes && (unsigned __int128)facts->nodes * 100 >= (unsigned __int128)time->soft_nodes * (unsigned)percent;
+    return by_nodes &&
+           (unsigned __int128)facts->nodes * 100 >= (unsigned __int128)time->soft_nodes * (unsigned)percent;
 }
 
 int64_t timeman_elapsed(const TimeMan *time) { return (now_ns() - time->start_ns) / 1000000; }

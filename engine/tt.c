@@ -9,22 +9,35 @@
 
 #include "engine/util.h"
 
-// The data word: move (bits 0-15), score (16-31), evaluation (32-47), depth + 2 (48-55, 0 for an empty slot), bound
-// (56-57), pv (58), generation (59-63).
+// The data word: move (bits 0-15), score (16-31), evaluation (32-47), depth + 2 (48-55, 0 for an empty slot),
+// bound (56-57), pv (58), generation (59-63).
 enum { DEPTH_OFFSET = 2, GENERATIONS = 32 };
-enum { SHIFT_SCORE = 16, SHIFT_EVAL = 32, SHIFT_DEPTH = 48, SHIFT_BOUND = 56, SHIFT_PV = 58, SHIFT_GENERATION = 59 };
+enum {
+    SHIFT_SCORE = 16,
+    SHIFT_EVAL = 32,
+    SHIFT_DEPTH = 48,
+    SHIFT_BOUND = 56,
+    SHIFT_PV = 58,
+    SHIFT_GENERATION = 59
+};
 
 // An entry loses worth by this many plies a search; a stored depth must be beaten to within OVERWRITE_SLACK.
 enum { AGE_WEIGHT = 8, OVERWRITE_SLACK = 4, OVERWRITE_PV = 2 };
 
-enum { CLUSTER_BYTES = TT_CLUSTER * sizeof(TTSlot), HUGE_PAGE = 1 << 21, SMALL_PAGE = 1 << 12, CLEAR_THREADS = 64 };
+enum {
+    CLUSTER_BYTES = TT_CLUSTER * sizeof(TTSlot),
+    HUGE_PAGE = 1 << 21,
+    SMALL_PAGE = 1 << 12,
+    CLEAR_THREADS = 64
+};
 
 _Static_assert(CLUSTER_BYTES == 64, "a cluster is one cache line");
 
 static inline uint64_t pack(Move move, int score, int eval, int depth, int bound, bool pv, int generation) {
-    return (uint64_t)move | (uint64_t)(uint16_t)score << SHIFT_SCORE | (uint64_t)(uint16_t)eval << SHIFT_EVAL |
-           (uint64_t)(depth + DEPTH_OFFSET) << SHIFT_DEPTH | (uint64_t)bound << SHIFT_BOUND |
-           (uint64_t)pv << SHIFT_PV | (uint64_t)generation << SHIFT_GENERATION;
+    return (uint64_t)move | (uint64_t)(uint16_t)score << SHIFT_SCORE |
+           (uint64_t)(uint16_t)eval << SHIFT_EVAL | (uint64_t)(depth + DEPTH_OFFSET) << SHIFT_DEPTH |
+           (uint64_t)bound << SHIFT_BOUND | (uint64_t)pv << SHIFT_PV |
+           (uint64_t)generation << SHIFT_GENERATION;
 }
 
 static inline Move data_move(uint64_t data) { return (Move)data; }
@@ -50,8 +63,8 @@ static int score_to_node(int score, int ply) {
     return score_is_win(score) ? score + ply : score_is_loss(score) ? score - ply : score;
 }
 
-// The way back. A win that needs more plies than the fifty-move rule leaves is no proof: it comes out as the best
-// score that is none.
+// The way back. A win that needs more plies than the fifty-move rule leaves is no proof: it comes out as the
+// best score that is none.
 static int score_from_node(int score, int ply, int rule50) {
     if (score == SCORE_NONE || !score_is_decisive(score)) return score;
     int size = abs(score), plies = (size >= SCORE_MATE_IN_MAX ? SCORE_MATE : SCORE_TB_WIN) - size;

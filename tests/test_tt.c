@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// engine/tt: what goes in comes out; mates keep their distance; what is worth more stays; any size; and four threads
-// that write and read the same few clusters never see a mixture of two entries.
+// engine/tt: what goes in comes out; mates keep their distance; what is worth more stays; any size; and four
+// threads that write and read the same few clusters never see a mixture of two entries.
 #include "engine/tt.h"
 
 #include <pthread.h>
@@ -71,8 +71,10 @@ static void mates_and_table_wins_keep_their_distance_from_the_node(void) {
             for (int ply = 0; ply < 60; ply += 7)
                 for (int distance = 0; distance <= 60; distance += 3)
                     for (int other = 0; other < 60; other += 11) {
-                        Key key = random_at(3, (uint64_t)(b * 2 + (sign > 0)), (uint64_t)(ply * 10000 + distance * 100 + other));
-                        tt_store(&Table, key, ply, 1, sign * (bases[b] - ply - distance), 0, 5, BOUND_EXACT, false);
+                        Key key = random_at(3, (uint64_t)(b * 2 + (sign > 0)),
+                                            (uint64_t)(ply * 10000 + distance * 100 + other));
+                        tt_store(&Table, key, ply, 1, sign * (bases[b] - ply - distance), 0, 5, BOUND_EXACT,
+                                 false);
                         TTEntry entry = tt_probe(&Table, key, other, 0);
                         TEST_ASSERT_EQUAL_INT(sign * (bases[b] - other - distance), entry.score);
                     }
@@ -86,7 +88,8 @@ static void wins_that_the_fifty_move_rule_may_stop_are_no_proof(void) {
             tt_store(&Table, key, 4, 1, bases[b] - 4 - distance, 0, 5, BOUND_EXACT, false);
             for (int rule50 = 0; rule50 <= 100; rule50++) {
                 int score = tt_probe(&Table, key, 2, rule50).score;
-                TEST_ASSERT_EQUAL_INT(distance + rule50 <= 100 ? bases[b] - 2 - distance : SCORE_EVAL_MAX, score);
+                TEST_ASSERT_EQUAL_INT(distance + rule50 <= 100 ? bases[b] - 2 - distance : SCORE_EVAL_MAX,
+                                      score);
             }
             tt_store(&Table, ~key, 4, 1, -(bases[b] - 4 - distance), 0, 5, BOUND_EXACT, false);
             TEST_ASSERT_EQUAL_INT(-SCORE_EVAL_MAX, tt_probe(&Table, ~key, 2, 101 - distance).score);
@@ -121,7 +124,8 @@ static void a_much_shallower_bound_does_not_overwrite(void) {
     TEST_ASSERT_EQUAL_INT_MESSAGE(7, tt_probe(&Table, 60, 0, 0).depth, "within the slack it does");
     store_simple(61, 1, 10, BOUND_LOWER);
     tt_store(&Table, 61, 0, 1, 7, 9, 4, BOUND_UPPER, true);
-    TEST_ASSERT_EQUAL_INT_MESSAGE(10, tt_probe(&Table, 61, 0, 0).depth, "a principal variation counts two plies");
+    TEST_ASSERT_EQUAL_INT_MESSAGE(10, tt_probe(&Table, 61, 0, 0).depth,
+                                  "a principal variation counts two plies");
     tt_store(&Table, 61, 0, 1, 7, 9, 5, BOUND_UPPER, true);
     TEST_ASSERT_EQUAL_INT(5, tt_probe(&Table, 61, 0, 0).depth);
     store_simple(62, 1, 10, BOUND_LOWER);
@@ -130,7 +134,8 @@ static void a_much_shallower_bound_does_not_overwrite(void) {
     store_simple(63, 1, 10, BOUND_LOWER);
     tt_new_search(&Table);
     store_simple(63, 1, 2, BOUND_UPPER);
-    TEST_ASSERT_EQUAL_INT_MESSAGE(2, tt_probe(&Table, 63, 0, 0).depth, "an older search's entry is overwritten");
+    TEST_ASSERT_EQUAL_INT_MESSAGE(2, tt_probe(&Table, 63, 0, 0).depth,
+                                  "an older search's entry is overwritten");
 }
 
 static void the_least_worthy_of_a_cluster_goes(void) {
@@ -168,7 +173,8 @@ static void any_size_works_and_its_clusters_are_all_used(void) {
         store_simple(0, 1, 5, BOUND_EXACT);
         store_simple(UINT64_MAX, 2, 5, BOUND_EXACT);
         TEST_ASSERT_EQUAL_INT(2, tt_probe(&Table, UINT64_MAX, 0, 0).move);
-        TEST_ASSERT_EQUAL_UINT64(2, atomic_load(&Table.slots[(Table.clusters - 1) * TT_CLUSTER].data) & 0xffff);
+        TEST_ASSERT_EQUAL_UINT64(2,
+                                 atomic_load(&Table.slots[(Table.clusters - 1) * TT_CLUSTER].data) & 0xffff);
         TEST_ASSERT_EQUAL_UINT64(1, atomic_load(&Table.slots[0].data) & 0xffff);
     }
 }
@@ -198,7 +204,8 @@ static void hashfull_counts_what_this_search_wrote(void) {
     TEST_ASSERT_EQUAL_INT(0, tt_hashfull(&Table));
     uint64_t entries = Table.clusters * TT_CLUSTER;
     for (uint64_t i = 0; i < entries / 2; i++) store_simple(random_at(5, 0, i), 1, 4, BOUND_LOWER);
-    TEST_ASSERT_INT_WITHIN(60, 450, tt_hashfull(&Table)); // half as many keys as slots: some clusters overflow
+    TEST_ASSERT_INT_WITHIN(60, 450,
+                           tt_hashfull(&Table)); // half as many keys as slots: some clusters overflow
     for (uint64_t i = 0; i < entries * 8; i++) store_simple(random_at(6, 0, i), 1, 4, BOUND_LOWER);
     TEST_ASSERT_EQUAL_INT(1000, tt_hashfull(&Table));
     tt_new_search(&Table);
@@ -231,8 +238,8 @@ static void *hammer(void *context) {
             TTEntry entry = tt_probe(&Table, key, 3, 0);
             if (!entry.hit) continue;
             me->hits++;
-            me->torn += entry.move != move || entry.score != score || entry.eval != eval || entry.depth != depth ||
-                        entry.bound != bound || entry.pv != pv;
+            me->torn += entry.move != move || entry.score != score || entry.eval != eval ||
+                        entry.depth != depth || entry.bound != bound || entry.pv != pv;
         }
     }
     return NULL;
