@@ -7,7 +7,7 @@
 
 static double logistic(double elo) { return 1 / (1 + pow(10, -elo / 400)); }
 
-PairModel pair_model(double x) {
+static PairModel model_of(double x) {
     static const double Bias[2] = {-60, 140};
     PairModel model = {0};
     for (int k = 0; k < 2; k++) {
@@ -37,7 +37,7 @@ double pair_model_variance(const PairModel *model) {
 }
 
 static double excess(double x, double elo, double nelo) {
-    PairModel model = pair_model(x);
+    PairModel model = model_of(x);
     double target = logistic(elo) + nelo * log(10) / 800 * sqrt(pair_model_variance(&model));
     return pair_model_score(&model) - target;
 }
@@ -49,7 +49,7 @@ static PairModel solve(double elo, double nelo) {
         if (excess(middle, elo, nelo) < 0) low = middle;
         else high = middle;
     }
-    return pair_model(low);
+    return model_of(low);
 }
 
 PairModel pair_model_at_elo(double elo) { return solve(elo, 0); }

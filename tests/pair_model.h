@@ -10,9 +10,6 @@ typedef struct PairModel {
     double share[5];
 } PairModel;
 
-// The model at x.
-PairModel pair_model(double x);
-
 // The model whose expected score is that of a logistic Elo difference.
 PairModel pair_model_at_elo(double elo);
 
