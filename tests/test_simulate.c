@@ -110,7 +110,7 @@ static void fishtest_regains_what_another_simulator_says(void) {
 
 static void a_run_is_the_same_every_time(void) {
     SimulationRun run = {.surface = S3, .mode = SPSA_AUTO, .c_scale = 1, .games = 8000, .pairs = 4, .lag = 8, .tail = .5};
-    double a, b, c;
+    double a = 0, b = 0, c = 0;
     TEST_ASSERT_TRUE(simulate_run(&run, 5, &a, NULL) && simulate_run(&run, 5, &b, NULL) && simulate_run(&run, 6, &c, NULL));
     TEST_ASSERT_TRUE(a == b && a != c);
 }
