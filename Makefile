@@ -39,6 +39,8 @@ COMMON   := -std=gnu11 -I. -pthread $(WARNINGS) $(ARCHFLAGS) $(PEXT) $(SANFLAGS)
             $(if $(filter 0,$(TUNE)),-DHONE_TUNE=0) $(if $(EXE),-DHONE_BARE) $(EXTRA_CFLAGS)
 RELEASE   = $(COMMON) $(OPT) $(filter-out -fuse-ld=%,$(LTOFLAGS)) $(PGOFLAGS) $(if $(filter 1,$(DEBUG)),-g -DHONE_DEBUG,-DNDEBUG) $(if $(SAN),-g)
 TESTING  := $(COMMON) $(if $(SAN),-O1,-O2) -g -DHONE_DEBUG
+# A failing Unity assert does not return, which clang does not know.
+UNITYFLAGS := -isystem $(UNITY_DIR) -DUNITY_INCLUDE_DOUBLE= $(if $(CLANG),-Wno-sometimes-uninitialized -Wno-string-concatenation)
 LIBS     := $(if $(EXE),,-Wl,--as-needed -lfathom -lgsl -lgslcblas -lcjson) -lm
 
 # One folder of objects for each set of flags, so that builds never mix.
@@ -107,7 +109,7 @@ $(BUILD)/%.o: %.c | deps
 $(TBUILD)/%.o: %.c | deps
 	@echo "  cc    $< (test)"
 	@mkdir -p $(@D)
-	@$(CC) $(TESTING) $(FILEFLAGS) $(if $(filter tests/%,$<),-isystem $(UNITY_DIR) -DUNITY_INCLUDE_DOUBLE=) -MMD -MP -c $< -o $@
+	@$(CC) $(TESTING) $(FILEFLAGS) $(if $(filter tests/%,$<),$(UNITYFLAGS)) -MMD -MP -c $< -o $@
 
 $(BUILD)/%.o $(TBUILD)/%.o: %.S | deps
 	@mkdir -p $(@D)
