@@ -3,12 +3,16 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 bool error_set(Error *error, const char *format, ...) {
     if (!error) return false;
@@ -169,4 +173,26 @@ char *file_read(const char *path, size_t *size, Error *error) {
     data[used] = '\0';
     if (size) *size = used;
     return data;
+}
+
+bool file_map(FileMap *map, const char *path, Error *error) {
+    *map = (FileMap){0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return error_set(error, "%s: %s", path, strerror(errno));
+    struct stat status;
+    bool ok = fstat(fd, &status) == 0;
+    if (!ok) error_set(error, "%s: %s", path, strerror(errno));
+    else if (!S_ISREG(status.st_mode)) ok = error_set(error, "%s: not a regular file", path);
+    if (ok && status.st_size > 0) {
+        void *data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (data == MAP_FAILED) ok = error_set(error, "%s: %s", path, strerror(errno));
+        else *map = (FileMap){data, (size_t)status.st_size};
+    }
+    close(fd);
+    return ok;
+}
+
+void file_unmap(FileMap *map) {
+    if (map->data) munmap((void *)(uintptr_t)map->data, map->size);
+    *map = (FileMap){0};
 }

@@ -64,6 +64,18 @@ bool text_word(const char **cursor, char *word, size_t size);
 // Reads a whole file into a fresh, zero-terminated buffer that the caller frees; NULL and a reason on failure.
 char *file_read(const char *path, size_t *size, Error *error);
 
+// A whole file mapped into memory, read only; an empty file has size 0 and no data.
+typedef struct FileMap {
+    const char *data;
+    size_t size;
+} FileMap;
+
+// Maps a regular file. The file must not shrink while it is mapped: reading past its new end would end the process.
+bool file_map(FileMap *map, const char *path, Error *error);
+
+// Gives the memory back; harmless on a zeroed or an unmapped map.
+void file_unmap(FileMap *map);
+
 static inline int int_min(int a, int b) { return a < b ? a : b; }
 static inline int int_max(int a, int b) { return a > b ? a : b; }
 static inline int int_clamp(int x, int low, int high) { return x < low ? low : x > high ? high : x; }
