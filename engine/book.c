@@ -33,12 +33,13 @@ void book_entry_write(const BookEntry *entry, uint8_t *bytes) {
     write_big(bytes + 12, 4, entry->learn);
 }
 
-// Every entry is looked at once: a book that was cut, patched or is no book shows in its order and its move bits.
+// Every entry is looked at once: a book that was cut or patched, or is none, shows in its keys and moves.
 bool book_from_memory(Book *book, const char *name, const void *data, size_t size, Error *error) {
     *book = (Book){.map = {data, size}, .count = size / BOOK_ENTRY_SIZE};
     if (size == 0) return error_set(error, "%s: empty, not a Polyglot book", name);
     if (size % BOOK_ENTRY_SIZE != 0)
-        return error_set(error, "%s: %zu bytes are not a whole number of Polyglot entries of %d", name, size, BOOK_ENTRY_SIZE);
+        return error_set(error, "%s: %zu bytes are not a whole number of Polyglot entries of %d", name, size,
+                         BOOK_ENTRY_SIZE);
     Key previous = 0;
     for (size_t i = 0; i < book->count; i++) {
         BookEntry entry = book_entry(book, i);
@@ -47,7 +48,8 @@ bool book_from_memory(Book *book, const char *name, const void *data, size_t siz
                              (unsigned long long)entry.key, (unsigned long long)previous);
         int to = entry.move & 63, from = entry.move >> 6 & 63, promotion = entry.move >> 12;
         if (promotion > 4 || (from == to && entry.move != 0))
-            return error_set(error, "%s: entry %zu: %04x is no move in Polyglot's encoding", name, i + 1, entry.move);
+            return error_set(error, "%s: entry %zu: %04x is no move in Polyglot's encoding", name, i + 1,
+                             entry.move);
         previous = entry.key;
     }
     return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Opening books in Polyglot's .bin format: opened by memory map, searched by halving, nothing copied. A Book does not
-// change after it was opened, so any thread may ask it. Making books is hone-book's work, not done here.
+// Opening books in Polyglot's .bin format: opened by memory map, searched by halving, nothing copied. A Book
+// does not change after it was opened, so any thread may ask it. Making books is hone-book's work, not done
+// here.
 #pragma once
 
 #include "engine/position.h"
@@ -53,7 +54,8 @@ size_t book_find(const Book *book, Key key);
 // All legal moves that the book has for a position.
 BookMoves book_moves(const Book *book, const Position *pos);
 
-// The book's move, or MOVE_NONE: the heaviest, or one drawn by weight. The draw depends on (seed, position) alone.
+// The book's move, or MOVE_NONE: the heaviest, or one drawn by weight. The draw depends on (seed, position)
+// alone.
 Move book_pick(const Book *book, const Position *pos, bool best, uint64_t seed);
 
 // A legal move in Polyglot's encoding (castling as king takes rook).

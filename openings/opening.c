@@ -15,10 +15,11 @@
 
 enum { STREAM_ORDER = 0x6f726465, LINE_SIZE = 1024, RELEASE_STEP = 1 << 20 };
 
-// ---- one line --------------------------------------------------------------------------------------------------
+// ---- one line ----------------------------------------------------------------------------------
 
 // The value of a clock opcode, within what a FEN can say.
-static bool parse_clock(const char *name, const char *text, int64_t min, int64_t max, int64_t *value, Error *error) {
+static bool parse_clock(const char *name, const char *text, int64_t min, int64_t max, int64_t *value,
+                        Error *error) {
     return parse_int(text, min, max, value, error) || error_prefix(error, "%s", name);
 }
 
@@ -40,7 +41,9 @@ static bool parse_operations(const char *text, int64_t *halfmove, int64_t *fullm
         bool half = strcmp(opcode, "hmvc") == 0, full = strcmp(opcode, "fmvn") == 0;
         if (!half && !full) continue;
         text_word(&cursor, operand, sizeof operand);
-        if (!parse_clock(opcode, operand, half ? 0 : 1, half ? 255 : 65535, half ? halfmove : fullmove, error)) return false;
+        if (!parse_clock(opcode, operand, half ? 0 : 1, half ? 255 : 65535, half ? halfmove : fullmove,
+                         error))
+            return false;
     }
     return true;
 }
@@ -54,7 +57,8 @@ bool opening_from_line(Position *pos, const char *line, size_t size, Error *erro
     const char *cursor = text;
     static const char *const Fields[] = {"pieces", "side to move", "castling rights", "en passant square"};
     for (int i = 0; i < 4; i++)
-        if (!text_word(&cursor, words[i], sizeof words[i])) return error_set(error, "no %s: the line ends early", Fields[i]);
+        if (!text_word(&cursor, words[i], sizeof words[i]))
+            return error_set(error, "no %s: the line ends early", Fields[i]);
     int64_t halfmove = 0, fullmove = 1;
     const char *before = cursor;
     // A FEN goes on with its two clocks, EPD with operations; both at once are taken as well.
@@ -88,7 +92,7 @@ static bool playable(const Position *pos, Error *error) {
     return false;
 }
 
-// ---- the format ------------------------------------------------------------------------------------------------
+// ---- the format --------------------------------------------------------------------------------
 
 const char *opening_format_name(OpeningFormat format) {
     static const char *const Names[] = {"EPD", "PGN", "Polyglot"};
@@ -105,7 +109,8 @@ static bool looks_like_ranks(const char *line, size_t size) {
 bool opening_detect(const char *data, size_t size, OpeningFormat *format, Error *error) {
     if (size == 0) return error_set(error, "the file is empty");
     const uint8_t *bytes = (const uint8_t *)data;
-    if (size >= 4 && ((bytes[0] == 0x1f && bytes[1] == 0x8b) || memcmp(data, "\x28\xb5\x2f\xfd", 4) == 0 || memcmp(data, "PK\3\4", 4) == 0))
+    if (size >= 4 && ((bytes[0] == 0x1f && bytes[1] == 0x8b) || memcmp(data, "\x28\xb5\x2f\xfd", 4) == 0 ||
+                      memcmp(data, "PK\3\4", 4) == 0))
         return error_set(error, "the file is compressed: unpack it first");
     size_t head = size < 4096 ? size : 4096;
     for (size_t i = 0; i < head; i++)
@@ -121,7 +126,8 @@ bool opening_detect(const char *data, size_t size, OpeningFormat *format, Error 
         at += length + 1;
         while (length > 0 && isspace((unsigned char)*start)) start++, length--;
         if (length == 0) continue;
-        if (*start == '[' || *start == '{' || *start == ';' || *start == '%' || strncmp(start, "1.", length < 2 ? length : 2) == 0) {
+        if (*start == '[' || *start == '{' || *start == ';' || *start == '%' ||
+            strncmp(start, "1.", length < 2 ? length : 2) == 0) {
             *format = OPENING_PGN;
             return true;
         }
@@ -133,7 +139,7 @@ bool opening_detect(const char *data, size_t size, OpeningFormat *format, Error 
     return error_set(error, "neither EPD or FEN lines nor PGN nor a Polyglot book");
 }
 
-// ---- loading ---------------------------------------------------------------------------------------------------
+// ---- loading -----------------------------------------------------------------------------------
 
 // The set while it is being filled.
 typedef struct Loader {
@@ -190,7 +196,8 @@ static void load_lines(Loader *loader) {
         if (length > 0 && *line != '#') {
             Position pos;
             Error reason;
-            if (opening_from_line(&pos, line, length, &reason) && playable(&pos, &reason)) add_offset(loader, at);
+            if (opening_from_line(&pos, line, length, &reason) && playable(&pos, &reason))
+                add_offset(loader, at);
             else add_problem(loader->set, number, reason.text);
         }
         loader->set->digest = digest_of(loader->set->digest, data + at, (next < size ? next : size) - at);
@@ -240,8 +247,8 @@ static bool add_key(Key *table, size_t mask, Key key) {
     return true;
 }
 
-// Walks the book breadth first; a position is entered once, by its shortest line. Every entry of the book gives at most
-// one node, so the tree is no larger than the book.
+// Walks the book breadth first; a position is entered once, by its shortest line. Every entry of the book
+// gives at most one node, so the tree is no larger than the book.
 static void load_tree(Loader *loader, const Book *book) {
     OpeningSet *set = loader->set;
     size_t slots = 64, nodes = 1;
@@ -261,7 +268,8 @@ static void load_tree(Loader *loader, const Book *book) {
             for (int k = 0; !leaf && k < found.count && found.moves[k].weight > 0; k++) {
                 position_make(&next, &pos, found.moves[k].move);
                 if (add_key(seen, slots - 1, next.key) && nodes <= book->count)
-                    set->nodes[nodes++] = (OpeningNode){(uint32_t)i, found.moves[k].move, (uint16_t)(set->nodes[i].depth + 1)};
+                    set->nodes[nodes++] = (OpeningNode){(uint32_t)i, found.moves[k].move,
+                                                        (uint16_t)(set->nodes[i].depth + 1)};
             }
             Error reason;
             if (leaf && i > 0 && playable(&pos, &reason)) set->leaves[set->count++] = (uint32_t)i;
@@ -275,7 +283,8 @@ static void load_tree(Loader *loader, const Book *book) {
 static bool load_book(Loader *loader, Error *error) {
     Book book;
     if (!book_from_memory(&book, loader->set->path, loader->map.data, loader->map.size, error)) return false;
-    if (book.count >= UINT32_MAX) return error_set(error, "%s: more entries than can be used", loader->set->path);
+    if (book.count >= UINT32_MAX)
+        return error_set(error, "%s: more entries than can be used", loader->set->path);
     load_tree(loader, &book);
     if (!loader->no_memory && loader->set->count == 0)
         return error_set(error, "%s: the book has no move for the start position", loader->set->path);
@@ -286,7 +295,8 @@ static bool load_book(Loader *loader, Error *error) {
 static bool open_file(OpeningSet *set, Error *error) {
     set->fd = open(set->path, O_RDONLY | O_CLOEXEC);
     struct stat status;
-    if (set->fd < 0 || fstat(set->fd, &status) != 0) return error_set(error, "%s: %s", set->path, strerror(errno));
+    if (set->fd < 0 || fstat(set->fd, &status) != 0)
+        return error_set(error, "%s: %s", set->path, strerror(errno));
     set->file_size = status.st_size;
     set->file_mtime_ns = status.st_mtim.tv_sec * INT64_C(1000000000) + status.st_mtim.tv_nsec;
     return true;
@@ -294,7 +304,9 @@ static bool open_file(OpeningSet *set, Error *error) {
 
 static bool load(OpeningSet *set, const char *path, int plies, Error *error) {
     Loader loader = {.set = set};
-    *set = (OpeningSet){.fd = -1, .plies = plies > 0 && plies < OPENING_MAX_PLIES ? plies : OPENING_MAX_PLIES, .digest = DIGEST_START};
+    *set = (OpeningSet){.fd = -1,
+                        .plies = plies > 0 && plies < OPENING_MAX_PLIES ? plies : OPENING_MAX_PLIES,
+                        .digest = DIGEST_START};
     set->path = strdup(path);
     if (!set->path) return error_set(error, "%s: not enough memory", path);
     if (!open_file(set, error) || !file_map(&loader.map, path, error)) return false;
@@ -327,10 +339,10 @@ void opening_set_free(OpeningSet *set) {
     *set = (OpeningSet){.fd = -1};
 }
 
-// ---- choosing --------------------------------------------------------------------------------------------------
+// ---- choosing ----------------------------------------------------------------------------------
 
-// A Feistel network permutes a power of four not below count; walking its cycles stays within [0, count). No table, no
-// state: any element can be had at any time.
+// A Feistel network permutes a power of four not below count; walking its cycles stays within [0, count). No
+// table, no state: any element can be had at any time.
 uint64_t opening_permute(uint64_t seed, uint64_t index, uint64_t count) {
     assert(index < count);
     int bits = 4;
@@ -358,7 +370,8 @@ static char *read_bytes(const OpeningSet *set, uint64_t index, size_t *size, Err
         return NULL;
     }
     size_t wanted = (size_t)(set->offsets[index + 1] - set->offsets[index]), got = 0;
-    if (set->format == OPENING_EPD && wanted > LINE_SIZE) wanted = LINE_SIZE; // bad lines may lie between two good ones
+    if (set->format == OPENING_EPD && wanted > LINE_SIZE)
+        wanted = LINE_SIZE; // bad lines may lie between two good ones
     char *bytes = malloc(wanted + 1);
     while (bytes && got < wanted) {
         ssize_t more = pread(set->fd, bytes + got, wanted - got, (off_t)(set->offsets[index] + got));
@@ -374,10 +387,12 @@ static char *read_bytes(const OpeningSet *set, uint64_t index, size_t *size, Err
     return NULL;
 }
 
-static bool opening_from_bytes(const OpeningSet *set, const char *bytes, size_t size, Opening *opening, Error *error) {
+static bool opening_from_bytes(const OpeningSet *set, const char *bytes, size_t size, Opening *opening,
+                               Error *error) {
     if (set->format == OPENING_EPD) {
         const char *end = memchr(bytes, '\n', size);
-        if (!opening_from_line(&opening->start, bytes, end ? (size_t)(end - bytes) : size, error)) return false;
+        if (!opening_from_line(&opening->start, bytes, end ? (size_t)(end - bytes) : size, error))
+            return false;
         opening->position = opening->start;
         return true;
     }
@@ -397,8 +412,8 @@ static bool opening_from_bytes(const OpeningSet *set, const char *bytes, size_t 
     return ok;
 }
 
-bool opening_at(const OpeningSet *set, uint64_t seed, OpeningOrder order, uint64_t start, uint64_t pair, Opening *opening,
-                Error *error) {
+bool opening_at(const OpeningSet *set, uint64_t seed, OpeningOrder order, uint64_t start, uint64_t pair,
+                Opening *opening, Error *error) {
     uint64_t place = (start > 0 ? start - 1 : 0) + pair, index = place % set->count;
     if (order == OPENING_RANDOM) index = opening_permute(seed, index, set->count);
     opening->number = index + 1;

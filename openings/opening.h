@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where games start: a set of positions from a file of EPD or FEN lines, PGN games or a Polyglot book. The format is
-// told by the content; everything is validated when loaded and only valid openings are ever given out. Memory holds an
-// index, not the file. A loaded set does not change: any thread may call opening_at.
+// Where games start: a set of positions from a file of EPD or FEN lines, PGN games or a Polyglot book. The
+// format is told by the content; everything is validated when loaded and only valid openings are ever given
+// out. Memory holds an index, not the file. A loaded set does not change: any thread may call opening_at.
 #pragma once
 
 #include "engine/position.h"
@@ -48,8 +48,8 @@ typedef struct OpeningSet {
     OpeningProblem problems[OPENING_PROBLEMS];
 } OpeningSet;
 
-// Loads a file; plies limits the moves taken from PGN and Polyglot (0: as far as the game or book goes). Fails if
-// nothing in it is valid; lines that are not are counted and named in the set.
+// Loads a file; plies limits the moves taken from PGN and Polyglot (0: as far as the game or book goes).
+// Fails if nothing in it is valid; lines that are not are counted and named in the set.
 bool opening_set_load(OpeningSet *set, const char *path, int plies, Error *error);
 
 // Gives everything back; harmless on a zeroed set.
@@ -61,13 +61,14 @@ const char *opening_format_name(OpeningFormat format);
 // Tells what bytes are by looking at them; refuses with a reason what is none of the three.
 bool opening_detect(const char *data, size_t size, OpeningFormat *format, Error *error);
 
-// The opening of a pair (from 0), where start (from 1) shifts the sequence: pairs of the same seed with start 1 and
-// start 101 use the same openings 100 pairs apart. Fails only if the file changed since it was loaded.
+// The opening of a pair (from 0), where start (from 1) shifts the sequence: pairs of the same seed with start
+// 1 and start 101 use the same openings 100 pairs apart. Fails only if the file changed since it was loaded.
 bool opening_at(const OpeningSet *set, uint64_t seed, OpeningOrder order, uint64_t start, uint64_t pair,
                 Opening *opening, Error *error);
 
 // Element index of a permutation of [0, count) that the seed chooses.
 uint64_t opening_permute(uint64_t seed, uint64_t index, uint64_t count);
 
-// Reads one line of size bytes: FEN, or EPD whose hmvc and fmvn give the clocks and whose other opcodes are passed over.
+// Reads one line of size bytes: FEN, or EPD whose hmvc and fmvn give the clocks and whose other opcodes are
+// passed over.
 bool opening_from_line(Position *pos, const char *line, size_t size, Error *error);

@@ -122,15 +122,35 @@ const char *pgn_result_text(PgnResult result) {
     return Texts[result];
 }
 
-// ---- writing ---------------------------------------------------------------------------------------------------
+// ---- writing -----------------------------------------------------------------------------------
 
 // The tags in the order of fastchess; those before ROSTER_END are always written.
 enum { ROSTER_END = 7 };
 static const char *const TagOrder[] = {
-    "Event", "Site", "Date", "Round", "White", "Black", "Result",
-    "EngineWhiteName", "EngineWhiteAuthor", "EngineBlackName", "EngineBlackAuthor", "SetUp", "FEN", "Variant",
-    "GameDuration", "GameStartTime", "GameEndTime", "PlyCount", "Termination",
-    "TimeControl", "WhiteTimeControl", "BlackTimeControl", "ECO", "Opening",
+    "Event",
+    "Site",
+    "Date",
+    "Round",
+    "White",
+    "Black",
+    "Result",
+    "EngineWhiteName",
+    "EngineWhiteAuthor",
+    "EngineBlackName",
+    "EngineBlackAuthor",
+    "SetUp",
+    "FEN",
+    "Variant",
+    "GameDuration",
+    "GameStartTime",
+    "GameEndTime",
+    "PlyCount",
+    "Termination",
+    "TimeControl",
+    "WhiteTimeControl",
+    "BlackTimeControl",
+    "ECO",
+    "Opening",
 };
 enum { ORDERED_TAGS = sizeof TagOrder / sizeof *TagOrder };
 
@@ -164,7 +184,8 @@ static void write_tags(FILE *out, const PgnGame *game, PgnStyle style) {
     for (int i = 0; i < ORDERED_TAGS; i++) {
         const char *name = TagOrder[i];
         const char *value = is_derived(name) ? derived_tag(game, name, fen) : pgn_game_tag(game, name);
-        if (style.minimal && i >= ROSTER_END && strcmp(name, "FEN") != 0 && strcmp(name, "Variant") != 0) continue;
+        if (style.minimal && i >= ROSTER_END && strcmp(name, "FEN") != 0 && strcmp(name, "Variant") != 0)
+            continue;
         if (!value && i < ROSTER_END) value = strcmp(name, "Date") == 0 ? "????.??.??" : "?";
         if (value) write_tag(out, name, value);
     }
@@ -196,7 +217,8 @@ static void write_word(Wrap *wrap, const char *word, size_t size) {
     wrap->column += size;
 }
 
-// Writes {comment}, breaking it at blanks; a closing brace inside would end it early and becomes a parenthesis.
+// Writes {comment}, breaking it at blanks; a closing brace inside would end it early and becomes a
+// parenthesis.
 static bool write_comment(Wrap *wrap, const char *comment) {
     size_t length = strlen(comment);
     char *text = malloc(length + 3);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Games as PGN text: a reader that takes one game at a time and forgives what files in the wild contain, and a writer
-// whose tags and comments are those of fastchess. A PgnGame is filled by the reader, or by whoever plays games.
+// Games as PGN text: a reader that takes one game at a time and forgives what files in the wild contain, and
+// a writer whose tags and comments are those of fastchess. A PgnGame is filled by the reader, or by whoever
+// plays games.
 #pragma once
 
 #include <stdio.h>
@@ -20,7 +21,8 @@ typedef struct PgnMove {
     uint32_t comment;
 } PgnMove;
 
-// One game. It owns its memory and keeps it from game to game: init once, clear between games, free at the end.
+// One game. It owns its memory and keeps it from game to game: init once, clear between games, free at the
+// end.
 typedef struct PgnGame {
     Position start; // where the moves begin
     PgnResult result;
@@ -42,16 +44,19 @@ void pgn_game_clear(PgnGame *game);
 void pgn_game_free(PgnGame *game);
 
 // The text at an offset.
-static inline const char *pgn_text(const PgnGame *game, uint32_t offset) { return game->text ? game->text + offset : ""; }
+static inline const char *pgn_text(const PgnGame *game, uint32_t offset) {
+    return game->text ? game->text + offset : "";
+}
 
 // The value of a tag (names are compared exactly), or NULL.
 const char *pgn_game_tag(const PgnGame *game, const char *name);
 
-// Sets a tag, replacing an older value; false if memory runs out. Result, SetUp, FEN and Variant need not be set:
-// the writer takes them from result and start.
+// Sets a tag, replacing an older value; false if memory runs out. Result, SetUp, FEN and Variant need not be
+// set: the writer takes them from result and start.
 bool pgn_game_set_tag(PgnGame *game, const char *name, const char *value);
 
-// Appends a move with a comment (may be NULL); false if memory runs out. Its legality is the caller's business.
+// Appends a move with a comment (may be NULL); false if memory runs out. Its legality is the caller's
+// business.
 bool pgn_game_add_move(PgnGame *game, Move move, const char *comment);
 
 // Adds to the comment of the last move, or to the game's if there is none yet, with a blank between.
@@ -71,8 +76,8 @@ typedef struct PgnStyle {
     bool minimal; // the seven roster tags, FEN and Variant; no comments
 } PgnStyle;
 
-// Writes one game and the blank line after it: roster tags first, then in fastchess's order, then the others as they
-// were set; movetext in at most 80 columns.
+// Writes one game and the blank line after it: roster tags first, then in fastchess's order, then the others
+// as they were set; movetext in at most 80 columns.
 bool pgn_write(FILE *out, const PgnGame *game, PgnStyle style, Error *error);
 
 // Reads games from text in memory (map a file for it). Zero the options or set them after pgn_reader_init.
@@ -80,21 +85,23 @@ typedef struct PgnReader {
     const char *name; // of the file, for reasons
     const char *text;
     size_t size, at;
-    int line;             // of `at`, from 1
-    int max_plies;        // moves beyond are passed over without a look; 0 for no limit
+    int line;      // of `at`, from 1
+    int max_plies; // moves beyond are passed over without a look; 0 for no limit
     bool keep_comments;
-    size_t game_start;    // where the last game began
+    size_t game_start; // where the last game began
     int game_line;
 } PgnReader;
 
 typedef enum PgnStatus {
     PGN_END,  // no more games
     PGN_GAME, // a game was read
-    PGN_BAD,  // a game cannot be read: error names file, line and what; the next call goes on with the next game
+    PGN_BAD,  // a game cannot be read: error names file, line and what; the next call goes on with the next
+              // game
 } PgnStatus;
 
 // A reader at the start of a text that it borrows, as it does the name.
 void pgn_reader_init(PgnReader *reader, const char *name, const char *text, size_t size);
 
-// Reads the next game into game (initialised by the caller). After PGN_BAD it holds what came before the fault.
+// Reads the next game into game (initialised by the caller). After PGN_BAD it holds what came before the
+// fault.
 PgnStatus pgn_read(PgnReader *reader, PgnGame *game, Error *error);

@@ -31,7 +31,10 @@ static int peek(const PgnReader *reader) {
 
 static void advance(PgnReader *reader) { reader->line += reader->text[reader->at++] == '\n'; }
 
-static bool at_line_start(const PgnReader *reader) { return reader->at == 0 || reader->text[reader->at - 1] == '\n'; }
+static bool at_line_start(const PgnReader *reader) {
+    return reader->at == 0 || reader->text[reader->at - 1] == '\n' ||
+           (reader->line == 1 && reader->at == 3 && *reader->text == '\xef');
+}
 
 static bool looking_at(const PgnReader *reader, const char *text) {
     size_t size = strlen(text);
@@ -54,7 +57,8 @@ static void skip_blanks(PgnReader *reader) {
 
 // Reason with file and line in front.
 static Step bad(Parse *parse, int line, const char *what, const char *text) {
-    error_set(parse->error, "%s:%d: %s%s%.60s%s", parse->reader->name, line, what, *text ? " '" : "", text, *text ? "'" : "");
+    error_set(parse->error, "%s:%d: %s%s%.60s%s", parse->reader->name, line, what, *text ? " '" : "", text,
+              *text ? "'" : "");
     return STEP_BAD;
 }
 
@@ -111,7 +115,8 @@ static Step skip_variation(Parse *parse) {
         if (c < 0 || (c == '[' && at_line_start(reader) && looking_at(reader, "[Event \"")))
             return bad(parse, line, "the variation that begins here is not closed", "");
         if (c == '{') {
-            if (!skip_comment(reader)) return bad(parse, line, "a comment in this variation is not closed", "");
+            if (!skip_comment(reader))
+                return bad(parse, line, "a comment in this variation is not closed", "");
             continue;
         }
         if (c == ';') {
@@ -124,7 +129,8 @@ static Step skip_variation(Parse *parse) {
     return STEP_ON;
 }
 
-// The closing quote of a tag's value: the last one before ']' on the line, so that stray quotes inside are forgiven.
+// The closing quote of a tag's value: the last one before ']' on the line, so that stray quotes inside are
+// forgiven.
 static const char *value_end(const char *from, const char *line_end) {
     for (const char *p = from; p < line_end; p++) {
         if (*p == '\\' && p + 1 < line_end) {
@@ -149,10 +155,12 @@ static Step read_tag(Parse *parse) {
     size_t used = 0;
     const char *p = text + 1;
     while (p < line_end && isspace((unsigned char)*p)) p++;
-    while (p < line_end && (isalnum((unsigned char)*p) || *p == '_') && used < sizeof name - 1) name[used++] = *p++;
+    while (p < line_end && (isalnum((unsigned char)*p) || *p == '_') && used < sizeof name - 1)
+        name[used++] = *p++;
     name[used] = '\0';
     while (p < line_end && isspace((unsigned char)*p)) p++;
-    if (used == 0 || p == line_end || *p != '"') return bad(parse, reader->line, "a tag is not [Name \"value\"]", name);
+    if (used == 0 || p == line_end || *p != '"')
+        return bad(parse, reader->line, "a tag is not [Name \"value\"]", name);
     const char *close = value_end(++p, line_end);
     if (!close) return bad(parse, reader->line, "the value of this tag is not closed by \"]:", name);
     if (close - p >= TAG_SIZE) return bad(parse, reader->line, "the value of this tag is too long:", name);
@@ -161,8 +169,10 @@ static Step read_tag(Parse *parse) {
         value[used++] = *p == '\0' ? ' ' : *p;
     }
     value[used] = '\0';
-    if (strcmp(name, "Event") == 0 && pgn_game_tag(parse->game, "Event")) return STEP_DONE; // a game without movetext
-    if (parse->game->tag_count >= MAX_TAGS) return bad(parse, reader->line, "more tags than a game can have", "");
+    if (strcmp(name, "Event") == 0 && pgn_game_tag(parse->game, "Event"))
+        return STEP_DONE; // a game without movetext
+    if (parse->game->tag_count >= MAX_TAGS)
+        return bad(parse, reader->line, "more tags than a game can have", "");
     if (!pgn_game_set_tag(parse->game, name, value)) return bad(parse, reader->line, "not enough memory", "");
     parse->seen = true;
     const char *bracket = memchr(close, ']', (size_t)(line_end - close));
@@ -173,18 +183,23 @@ static Step read_tag(Parse *parse) {
 // Sets the start position from the tags, when the movetext begins.
 static Step begin_moves(Parse *parse) {
     static const char *const Standard[] = {"standard", "normal", "chess", "from position", "?", "-", ""};
-    static const char *const Chess960[] = {"chess960", "chess 960", "fischerandom", "fischerrandom", "frc", "dfrc"};
+    static const char *const Chess960[] = {"chess960",      "chess 960", "fischerandom",
+                                           "fischerrandom", "frc",       "dfrc"};
     if (parse->moves) return STEP_ON;
     parse->moves = parse->seen = true;
     PgnGame *game = parse->game;
     const char *variant = pgn_game_tag(game, "Variant"), *fen = pgn_game_tag(game, "FEN");
     bool known = !variant, chess960 = false;
-    for (size_t i = 0; variant && i < sizeof Standard / sizeof *Standard; i++) known |= text_equal(variant, Standard[i]);
-    for (size_t i = 0; variant && i < sizeof Chess960 / sizeof *Chess960; i++) chess960 |= text_equal(variant, Chess960[i]);
-    if (!known && !chess960) return bad(parse, parse->reader->line, "a variant that Hone does not play:", variant);
+    for (size_t i = 0; variant && i < sizeof Standard / sizeof *Standard; i++)
+        known |= text_equal(variant, Standard[i]);
+    for (size_t i = 0; variant && i < sizeof Chess960 / sizeof *Chess960; i++)
+        chess960 |= text_equal(variant, Chess960[i]);
+    if (!known && !chess960)
+        return bad(parse, parse->reader->line, "a variant that Hone does not play:", variant);
     Error reason;
     if (fen && !position_from_fen(&game->start, fen, &reason)) {
-        error_set(parse->error, "%s:%d: FEN tag: %s", parse->reader->name, parse->reader->game_line, reason.text);
+        error_set(parse->error, "%s:%d: FEN tag: %s", parse->reader->name, parse->reader->game_line,
+                  reason.text);
         return STEP_BAD;
     }
     game->start.chess960 |= chess960;
@@ -192,41 +207,19 @@ static Step begin_moves(Parse *parse) {
     return STEP_ON;
 }
 
-// A move in long form (Ng1-f3, e7xd8=Q) as UCI, or false.
-static bool long_to_uci(const char *text, char *uci) {
-    if (strchr("NBRQK", *text)) text++;
-    bool squares = text[0] >= 'a' && text[0] <= 'h' && text[1] >= '1' && text[1] <= '8';
-    if (!squares) return false;
-    memcpy(uci, text, 2);
-    text += 2;
-    if (*text == '-' || *text == 'x' || *text == ':') text++;
-    if (strlen(text) < 2) return false;
-    memcpy(uci + 2, text, 2);
-    text += 2;
-    if (*text == '=') text++;
-    uci[4] = strchr("NBRQ", *text) ? (char)tolower((unsigned char)*text) : '\0';
-    uci[5] = '\0';
-    return true;
-}
-
-static Move find_move(const Position *pos, const char *text) {
-    char uci[UCI_SIZE];
-    Move move = notation_from_san(pos, text);
-    if (move == MOVE_NONE) move = notation_from_uci(pos, text);
-    if (move == MOVE_NONE && *text && long_to_uci(text, uci)) move = notation_from_uci(pos, uci);
-    return move;
-}
-
 static Step read_move(Parse *parse, const char *token) {
     if (parse->reader->max_plies > 0 && parse->game->move_count >= parse->reader->max_plies) return STEP_ON;
-    Move move = find_move(&parse->pos, token);
+    Move move = notation_from_san(&parse->pos, token); // long forms are SAN that says more than it must
+    if (move == MOVE_NONE) move = notation_from_uci(&parse->pos, token);
     if (move == MOVE_NONE) {
         char what[80];
-        snprintf(what, sizeof what, "no legal move for %s at move %d:", parse->pos.stm == WHITE ? "White" : "Black",
+        snprintf(what, sizeof what,
+                 "no legal move for %s at move %d:", parse->pos.stm == WHITE ? "White" : "Black",
                  parse->pos.fullmove);
         return bad(parse, parse->reader->line, what, token);
     }
-    if (!pgn_game_add_move(parse->game, move, NULL)) return bad(parse, parse->reader->line, "not enough memory", "");
+    if (!pgn_game_add_move(parse->game, move, NULL))
+        return bad(parse, parse->reader->line, "not enough memory", "");
     Position before = parse->pos;
     position_make(&parse->pos, &before, move);
     return STEP_ON;
@@ -339,7 +332,8 @@ PgnStatus pgn_read(PgnReader *reader, PgnGame *game, Error *error) {
         skip_game(reader, !parse.moves);
         return PGN_BAD;
     }
-    if (begin_moves(&parse) == STEP_BAD) return PGN_BAD; // a game without movetext: the next one follows at once
+    if (begin_moves(&parse) == STEP_BAD)
+        return PGN_BAD; // a game without movetext: the next one follows at once
     const char *result = pgn_game_tag(game, "Result");
     if (game->result == PGN_UNKNOWN && result) is_result(result, &game->result);
     return PGN_GAME;
