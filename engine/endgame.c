@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The retrograde solver. A table has one byte for each placing of its men and side to move. Building it:
-// mark what is illegal; look once at the moves that leave the table (captures and promotions, whose tables exist
-// already) and count those that stay; then go backwards from the mates, one ply of distance at a time. The builder has
-// its own moves and unmoves, so that position.c and movegen.c can check it.
+// The retrograde solver. A table has one byte for each placing of its men and side to move. Building it: mark
+// what is illegal; look once at the moves that leave the table (captures and promotions, whose tables exist
+// already) and count those that stay; then go backwards from the mates, one ply of distance at a time. The
+// builder has its own moves and unmoves, so that position.c and movegen.c can check it.
 #include "engine/endgame.h"
 
 #include <pthread.h>
@@ -27,9 +27,10 @@ typedef struct Men {
     uint8_t piece[SLOTS], square[SLOTS];
 } Men;
 
-// One table. The first slot is the anchor, mirrored into one part of the board: a pawn to the files a to d, or the
-// white king (no pawns) to the corner a1-d4. No square is its own mirror image in either group, so each entry stands for
-// equally many positions and moves and unmoves match one to one. Mirroring at the diagonal would break that.
+// One table. The first slot is the anchor, mirrored into one part of the board: a pawn to the files a to d,
+// or the white king (no pawns) to the corner a1-d4. No square is its own mirror image in either group, so
+// each entry stands for equally many positions and moves and unmoves match one to one. Mirroring at the
+// diagonal would break that.
 typedef struct Table {
     int count;
     bool pawns, en_passant;
@@ -42,7 +43,7 @@ struct EndgameSet {
     _Atomic(const Table *) table[KINDS][KINDS]; // by the two pieces beside the kings; the smaller first
 };
 
-// ---- material ------------------------------------------------------------------------------------------------
+// ---- material ---------------------------------------------------------------------------------------------
 
 static EndgameMaterial material_flip(EndgameMaterial material) {
     for (int i = 0; i < 2; i++) material.piece[i] ^= 1;
@@ -81,8 +82,10 @@ static const Table *find_table(const EndgameSet *set, const EndgameMaterial *mat
 bool endgame_material(const Position *pos, EndgameMaterial *material, Error *error) {
     Bitboard men = position_occupied(pos);
     if (bb_count(men) > ENDGAME_MEN_MAX)
-        return error_set(error, "the position has %d men: the solver takes up to %d", bb_count(men), ENDGAME_MEN_MAX);
-    if (pos->castling) return error_set(error, "the position has castling rights: the solver does not know them");
+        return error_set(error, "the position has %d men: the solver takes up to %d", bb_count(men),
+                         ENDGAME_MEN_MAX);
+    if (pos->castling)
+        return error_set(error, "the position has castling rights: the solver does not know them");
     material->count = 0;
     for (men &= ~pos->by_type[KING]; men;) material->piece[material->count++] = pos->board[bb_pop(&men)];
     return true;
@@ -97,7 +100,8 @@ bool endgame_parse(const char *name, EndgameMaterial *material, Error *error) {
         if (*p == 'K') {
             if (++kings > 2) return error_set(error, "%s: more than two kings", name);
         } else if (*p == 'v') {
-            if (kings != 1 || p[1] != 'K') return error_set(error, "%s: a v stands before the second king only", name);
+            if (kings != 1 || p[1] != 'K')
+                return error_set(error, "%s: a v stands before the second king only", name);
         } else if (!letter || !kings) {
             return error_set(error, "%s: expected a name such as KRK or KQKR, with the letters KQRBNP", name);
         } else if (material->count == 2) {
@@ -110,7 +114,7 @@ bool endgame_parse(const char *name, EndgameMaterial *material, Error *error) {
     return true;
 }
 
-// ---- men -----------------------------------------------------------------------------------------------------
+// ---- men --------------------------------------------------------------------------------------------------
 
 static Bitboard men_occupied(const Men *men) {
     Bitboard occupied = 0;
@@ -133,14 +137,18 @@ static int king_square(const Men *men, int colour) {
 static bool men_check(const Men *men, int colour) {
     Bitboard king = bb_of(king_square(men, colour)), occupied = men_occupied(men);
     for (int i = 0; i < men->count; i++)
-        if (piece_colour(men->piece[i]) != colour && man_attacks(men->piece[i], men->square[i], occupied) & king) return true;
+        if (piece_colour(men->piece[i]) != colour &&
+            man_attacks(men->piece[i], men->square[i], occupied) & king)
+            return true;
     return false;
 }
 
-// Whether the pawn in a slot could have come by two steps just now, with an enemy pawn ready to take it en passant.
+// Whether the pawn in a slot could have come by two steps just now, with an enemy pawn ready to take it en
+// passant.
 static bool could_be_pushed(const Men *men, int slot) {
     int colour = piece_colour(men->piece[slot]), square = men->square[slot];
-    if (piece_type(men->piece[slot]) != PAWN || colour == men->stm || square_rank_for(colour, square) != 3) return false;
+    if (piece_type(men->piece[slot]) != PAWN || colour == men->stm || square_rank_for(colour, square) != 3)
+        return false;
     int push = pawn_push(colour);
     if (men_occupied(men) & (bb_of(square - push) | bb_of(square - 2 * push))) return false;
     Bitboard beside = bb_east(bb_of(square)) | bb_west(bb_of(square));
@@ -149,7 +157,8 @@ static bool could_be_pushed(const Men *men, int slot) {
     return false;
 }
 
-// Whether the men can stand like this: on squares of their own, pawns on their ranks, the side to move not taking a king.
+// Whether the men can stand like this: on squares of their own, pawns on their ranks, the side to move not
+// taking a king.
 static bool men_legal(const Men *men) {
     if (bb_count(men_occupied(men)) != men->count) return false;
     for (int i = 0; i < men->count; i++)
@@ -158,7 +167,7 @@ static bool men_legal(const Men *men) {
     return !men_check(men, !men->stm);
 }
 
-// ---- index ---------------------------------------------------------------------------------------------------
+// ---- index ------------------------------------------------------------------------------------------------
 
 // A pawn that may be taken en passant is written on its own back rank, where no pawn can be.
 static int written_square(const Men *men, int slot) {
@@ -185,15 +194,17 @@ static Men table_men(const Table *table, size_t index) {
     men.square[0] = (uint8_t)square_for(piece_colour(men.piece[0]), square_make(anchor & 3, anchor >> 2));
     for (int i = 0; table->en_passant && i < table->count; i++) {
         int colour = piece_colour(men.piece[i]);
-        if (piece_type(men.piece[i]) != PAWN || square_rank_for(colour, men.square[i]) != 0 || men.pushed != NO_SLOT) continue;
+        if (piece_type(men.piece[i]) != PAWN || square_rank_for(colour, men.square[i]) != 0 ||
+            men.pushed != NO_SLOT)
+            continue;
         men.pushed = i;
         men.square[i] = (uint8_t)(men.square[i] + 3 * pawn_push(colour));
     }
     return men;
 }
 
-// The index after the man in a slot of the position at index went from its square to another and the side changed.
-// Only the anchor's moves can turn the board.
+// The index after the man in a slot of the position at index went from its square to another and the side
+// changed. Only the anchor's moves can turn the board.
 static size_t moved_index(const Table *table, const Men *men, size_t index, int slot, int to) {
     if (slot == 0 || men->pushed != NO_SLOT) {
         Men moved = *men;
@@ -228,7 +239,7 @@ static int set_code(const EndgameSet *set, const Men *men) {
     return table->code[table_index(table, &in_slots)];
 }
 
-// ---- forwards: the first look at each position -----------------------------------------------------------------
+// ---- forwards: the first look at each position ------------------------------------------------------------
 
 // What the moves of one position come to.
 typedef struct Outlook {
@@ -246,7 +257,8 @@ static void outlook_leave(Outlook *outlook, int child) {
     else outlook->loss = int_max(outlook->loss, code);
 }
 
-// The men after the man in a slot went to a square, with the enemy man in slot taken (or NO_SLOT) off the board.
+// The men after the man in a slot went to a square, with the enemy man in slot taken (or NO_SLOT) off the
+// board.
 static Men men_after(const Men *men, int slot, int to, int taken) {
     Men after = *men;
     after.stm = !men->stm;
@@ -261,7 +273,8 @@ static Men men_after(const Men *men, int slot, int to, int taken) {
 }
 
 // A move that takes, or a move of a pawn.
-static void outlook_move(const EndgameSet *set, const Table *table, const Men *men, int slot, int to, int taken, Outlook *outlook) {
+static void outlook_move(const EndgameSet *set, const Table *table, const Men *men, int slot, int to,
+                         int taken, Outlook *outlook) {
     Men after = men_after(men, slot, to, taken);
     bool pawn = piece_type(men->piece[slot]) == PAWN;
     if (pawn && bb_has(RANK_1 | RANK_8, to)) {
@@ -278,7 +291,8 @@ static void outlook_move(const EndgameSet *set, const Table *table, const Men *m
     }
 }
 
-static void outlook_pawn(const EndgameSet *set, const Table *table, const Men *men, int slot, Outlook *outlook) {
+static void outlook_pawn(const EndgameSet *set, const Table *table, const Men *men, int slot,
+                         Outlook *outlook) {
     int from = men->square[slot], push = pawn_push(men->stm);
     Bitboard occupied = men_occupied(men);
     if (!bb_has(occupied, from + push)) {
@@ -288,7 +302,8 @@ static void outlook_pawn(const EndgameSet *set, const Table *table, const Men *m
     }
     for (int i = 0; i < men->count; i++) {
         if (piece_colour(men->piece[i]) == men->stm) continue;
-        if (bb_has(attacks_pawn(men->stm, from), men->square[i])) outlook_move(set, table, men, slot, men->square[i], i, outlook);
+        if (bb_has(attacks_pawn(men->stm, from), men->square[i]))
+            outlook_move(set, table, men, slot, men->square[i], i, outlook);
         if (i == men->pushed && bb_has(attacks_pawn(men->stm, from), men->square[i] + push))
             outlook_move(set, table, men, slot, men->square[i] + push, i, outlook);
     }
@@ -305,7 +320,8 @@ static Outlook look_ahead(const EndgameSet *set, const Table *table, size_t inde
         }
         Bitboard targets = man_attacks(men->piece[slot], men->square[slot], occupied);
         for (Bitboard quiet = targets & ~occupied; quiet;)
-            outlook.staying += table->code[moved_index(table, men, index, slot, bb_pop(&quiet))] != CODE_ILLEGAL;
+            outlook.staying +=
+                table->code[moved_index(table, men, index, slot, bb_pop(&quiet))] != CODE_ILLEGAL;
         if (!(targets & occupied)) continue;
         for (int i = 0; i < men->count; i++)
             if (piece_colour(men->piece[i]) != men->stm && bb_has(targets, men->square[i]))
@@ -314,10 +330,10 @@ static Outlook look_ahead(const EndgameSet *set, const Table *table, size_t inde
     return outlook;
 }
 
-// ---- backwards: from the mates -----------------------------------------------------------------------------------
+// ---- backwards: from the mates ----------------------------------------------------------------------------
 
-// A table under construction. A code that is not final yet: the quickest win known; or, while moves are left, the loss
-// that leaving moves lead to at least.
+// A table under construction. A code that is not final yet: the quickest win known; or, while moves are left,
+// the loss that leaving moves lead to at least.
 typedef struct Build {
     Table *table;
     uint8_t *left; // moves that stay in the table and are not known to lose, or SAFE
@@ -392,7 +408,8 @@ static void build_parents(Build *build, size_t index, int child) {
         bool one = rank > 1 && !bb_has(occupied, to - push);
         bool two = rank == 3 && one && !bb_has(occupied, to - 2 * push);
         if (one && men.pushed == NO_SLOT) build_unmove(build, &men, index, slot, to - push, child);
-        if (two && (men.pushed == slot || !could_be_pushed(&men, slot))) build_unmove(build, &men, index, slot, to - 2 * push, child);
+        if (two && (men.pushed == slot || !could_be_pushed(&men, slot)))
+            build_unmove(build, &men, index, slot, to - 2 * push, child);
     }
 }
 
@@ -408,10 +425,11 @@ static void build_run(Build *build) {
     }
     assert(build->top <= CODE_MAX);
     for (size_t i = 0; i < table->size; i++)
-        if (table->code[i] != CODE_ILLEGAL && table->code[i] & 1 && build->left[i]) table->code[i] = CODE_DRAW;
+        if (table->code[i] != CODE_ILLEGAL && table->code[i] & 1 && build->left[i])
+            table->code[i] = CODE_DRAW;
 }
 
-// ---- the set -----------------------------------------------------------------------------------------------------
+// ---- the set ----------------------------------------------------------------------------------------------
 
 static Table *table_create(const EndgameMaterial *material) {
     Table *table = calloc(1, sizeof *table);
@@ -503,7 +521,7 @@ bool endgame_extend(const EndgameMaterial *material, Error *error) {
     return built || error_set(error, "not enough memory for the tables of four men");
 }
 
-// ---- asking ------------------------------------------------------------------------------------------------------
+// ---- asking -----------------------------------------------------------------------------------------------
 
 EndgameResult endgame_probe(const EndgameSet *set, const Position *pos) {
     EndgameResult unknown = {0};
@@ -564,12 +582,14 @@ static void men_fen(const Men *men, bool swapped, char *fen) {
     strcpy(out, men->stm ^ swapped ? "b - - 0 1" : "w - - 0 1");
 }
 
-bool endgame_stats(const EndgameSet *set, const EndgameMaterial *material, EndgameStats *stats, Error *error) {
+bool endgame_stats(const EndgameSet *set, const EndgameMaterial *material, EndgameStats *stats,
+                   Error *error) {
     *stats = (EndgameStats){0};
     bool swapped;
     const Table *table = find_table(set, material, &swapped);
     if (!table) return error_set(error, "there is no table of this material");
-    bool twins = material->count == 2 && material->piece[0] == material->piece[1]; // each placing has two entries
+    bool twins =
+        material->count == 2 && material->piece[0] == material->piece[1]; // each placing has two entries
     uint64_t weight = (table->pawns ? 2 : 4) / (twins ? 2 : 1);
     for (size_t i = 0; i < table->size; i++) {
         int code = table->code[i];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `hone solve`: reads a position or the name of a material, asks the endgame tables and prints the answer for people.
+// `hone solve`: reads a position or the name of a material, asks the endgame tables and prints the answer for
+// people.
 #include "engine/solve.h"
 
 #include <stdio.h>
@@ -24,7 +25,8 @@ static void print_verdict(const Position *pos, EndgameResult result) {
     else if (stuck) printf("%s has won: checkmate\n", ColourName[winner]);
     else {
         int moves = (result.dtm + 1) / 2;
-        printf("%s wins: mate in %d %s (%d plies)\n", ColourName[winner], moves, moves_word(moves), result.dtm);
+        printf("%s wins: mate in %d %s (%d plies)\n", ColourName[winner], moves, moves_word(moves),
+               result.dtm);
         if (pos->rule50 + result.dtm > 100)
             printf("but the half-move clock stands at %d: the fifty-move rule may come first\n", pos->rule50);
     }
@@ -67,18 +69,23 @@ static bool solve_table(const char *name, Error *error) {
     EndgameMaterial material;
     EndgameStats stats;
     if (!endgame_parse(name, &material, error)) return false;
-    if (material.count == 0) return error_set(error, "%s: two bare kings always draw, there is no table", name);
-    if (!endgame_extend(&material, error) || !endgame_stats(endgame_open(), &material, &stats, error)) return false;
+    if (material.count == 0)
+        return error_set(error, "%s: two bare kings always draw, there is no table", name);
+    if (!endgame_extend(&material, error) || !endgame_stats(endgame_open(), &material, &stats, error))
+        return false;
     printf("%s: all placings of the men, from the side to move\n", name);
     printf("%-14s %12s %12s %12s %12s\n", "", "wins", "draws", "losses", "positions");
     for (int stm = WHITE; stm <= BLACK; stm++)
-        printf("%s to move  %12llu %12llu %12llu %12llu\n", ColourName[stm], (unsigned long long)stats.wins[stm],
-               (unsigned long long)stats.draws[stm], (unsigned long long)stats.losses[stm],
+        printf("%s to move  %12llu %12llu %12llu %12llu\n", ColourName[stm],
+               (unsigned long long)stats.wins[stm], (unsigned long long)stats.draws[stm],
+               (unsigned long long)stats.losses[stm],
                (unsigned long long)(stats.wins[stm] + stats.draws[stm] + stats.losses[stm]));
     for (int colour = WHITE; colour <= BLACK; colour++) {
         int moves = (stats.longest[colour] + 1) / 2;
         if (!stats.longest[colour]) printf("%s never wins on the move\n", ColourName[colour]);
-        else printf("longest win for %s: mate in %d %s, %s\n", ColourName[colour], moves, moves_word(moves), stats.example[colour]);
+        else
+            printf("longest win for %s: mate in %d %s, %s\n", ColourName[colour], moves, moves_word(moves),
+                   stats.example[colour]);
     }
     return true;
 }

@@ -7,8 +7,9 @@
 
 const char *const ThreeMen[THREE_MEN] = {"KQK", "KRK", "KBK", "KNK", "KPK"};
 const char *const FourMen[FOUR_MEN] = {
-    "KQQK", "KQRK", "KQBK", "KQNK", "KQPK", "KRRK", "KRBK", "KRNK", "KRPK", "KBBK", "KBNK", "KBPK", "KNNK", "KNPK", "KPPK",
-    "KQKQ", "KQKR", "KQKB", "KQKN", "KQKP", "KRKR", "KRKB", "KRKN", "KRKP", "KBKB", "KBKN", "KBKP", "KNKN", "KNKP", "KPKP",
+    "KQQK", "KQRK", "KQBK", "KQNK", "KQPK", "KRRK", "KRBK", "KRNK", "KRPK", "KBBK",
+    "KBNK", "KBPK", "KNNK", "KNPK", "KPPK", "KQKQ", "KQKR", "KQKB", "KQKN", "KQKP",
+    "KRKR", "KRKB", "KRKN", "KRKP", "KBKB", "KBKN", "KBKP", "KNKN", "KNKP", "KPKP",
 };
 
 bool placing_make(Position *pos, const uint8_t *pieces, const int *squares, int count, int stm, int ep) {
@@ -23,7 +24,8 @@ bool placing_make(Position *pos, const uint8_t *pieces, const int *squares, int 
         out += 8;
     }
     char square[3] = "-";
-    if (ep != NO_SQUARE) snprintf(square, sizeof square, "%c%c", "abcdefgh"[square_file(ep)], "12345678"[square_rank(ep)]);
+    if (ep != NO_SQUARE)
+        snprintf(square, sizeof square, "%c%c", "abcdefgh"[square_file(ep)], "12345678"[square_rank(ep)]);
     sprintf(out - 1, " %c - %s 0 1", "wb"[stm], square);
     return position_from_fen(pos, fen, NULL);
 }
@@ -44,8 +46,8 @@ static int possible_ep(const uint8_t *pieces, const int *squares, int count, int
         if (pieces[i] != piece_make(!stm, PAWN) || square_rank_for(!stm, squares[i]) != 3) continue;
         bool beside = false, free = true;
         for (int k = 0; k < count; k++) {
-            beside |= pieces[k] == piece_make(stm, PAWN) && square_rank(squares[k]) == square_rank(squares[i]) &&
-                      abs(squares[k] - squares[i]) == 1;
+            beside |= pieces[k] == piece_make(stm, PAWN) &&
+                      square_rank(squares[k]) == square_rank(squares[i]) && abs(squares[k] - squares[i]) == 1;
             free &= squares[k] != squares[i] - push && squares[k] != squares[i] - 2 * push;
         }
         if (beside && free) return squares[i] - push;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// engine/endgame: published figures, and every value against those of its successors as position.c and movegen.c make
-// them, which share no code with the solver. The four-man materials but one take HONE_LONG=1.
+// engine/endgame: published figures, and every value against those of its successors as position.c and
+// movegen.c make them, which share no code with the solver. The four-man materials but one take HONE_LONG=1.
 #include "engine/endgame.h"
 
 #include <pthread.h>
@@ -47,7 +47,8 @@ static EndgameResult from_successors(const Position *pos) {
         EndgameResult child = endgame_probe(Set, &after);
         TEST_ASSERT_TRUE(child.known);
         EndgameResult mine = {true, -child.wdl, child.wdl ? child.dtm + 1 : 0};
-        bool better = mine.wdl > best.wdl || (mine.wdl == best.wdl && (mine.wdl > 0 ? mine.dtm < best.dtm : mine.dtm > best.dtm));
+        bool better = mine.wdl > best.wdl ||
+                      (mine.wdl == best.wdl && (mine.wdl > 0 ? mine.dtm < best.dtm : mine.dtm > best.dtm));
         if (better) best = mine;
     }
     if (list.count == 0) best = (EndgameResult){true, pos->checkers ? -1 : 0, 0};
@@ -70,7 +71,8 @@ static void longest_wins_of_three_men_are_the_published_ones(void) {
     } Published[] = {{"KQK", 10}, {"KRK", 16}, {"KPK", 28}, {"KBK", 0}, {"KNK", 0}};
     for (size_t i = 0; i < sizeof Published / sizeof *Published; i++) {
         EndgameStats stats = stats_of(Published[i].name);
-        TEST_ASSERT_EQUAL_INT_MESSAGE(2 * Published[i].moves - (Published[i].moves > 0), stats.longest[WHITE], Published[i].name);
+        TEST_ASSERT_EQUAL_INT_MESSAGE(2 * Published[i].moves - (Published[i].moves > 0), stats.longest[WHITE],
+                                      Published[i].name);
         TEST_ASSERT_EQUAL_INT(0, stats.longest[BLACK]);
         if (!Published[i].moves) continue;
         Position example = position_of(stats.example[WHITE]);
@@ -95,7 +97,8 @@ static void every_position_of_three_men_agrees_with_its_successors(void) {
     int step = long_run() ? 1 : 29; // a prime, so that all squares occur
     for (int m = 0; m < THREE_MEN; m++) {
         uint8_t type = (uint8_t)(strchr("PNBRQ", ThreeMen[m][1]) - "PNBRQ");
-        uint8_t pieces[3] = {(uint8_t)piece_make(WHITE, KING), (uint8_t)piece_make(BLACK, KING), (uint8_t)piece_make(WHITE, type)};
+        uint8_t pieces[3] = {(uint8_t)piece_make(WHITE, KING), (uint8_t)piece_make(BLACK, KING),
+                             (uint8_t)piece_make(WHITE, type)};
         int checked = 0;
         for (int i = 0; i < 4 * SQUARES * SQUARES * SQUARES; i += step) {
             int squares[3] = {i & 63, i >> 6 & 63, i >> 12 & 63};
@@ -119,7 +122,8 @@ static void check_random(const char *name, int count) {
         placing_random(&pos, name, 4, (uint64_t)i);
         check_position(&pos);
         Position flipped = position_flip(&pos), mirrored = position_mirror(&pos);
-        EndgameResult found = endgame_probe(Set, &pos), turned = endgame_probe(Set, &flipped), other = endgame_probe(Set, &mirrored);
+        EndgameResult found = endgame_probe(Set, &pos), turned = endgame_probe(Set, &flipped),
+                      other = endgame_probe(Set, &mirrored);
         TEST_ASSERT_TRUE(turned.known && turned.wdl == found.wdl && turned.dtm == found.dtm);
         TEST_ASSERT_TRUE(other.known && other.wdl == found.wdl && other.dtm == found.dtm);
     }
@@ -132,14 +136,15 @@ static void queen_against_rook_agrees_with_its_successors(void) {
     TEST_ASSERT_EQUAL_INT(2 * 19 - 1, stats.longest[BLACK]);
 }
 
-// Distances in moves as the endgame literature and the Nalimov tables give them: for the side named first, and the other.
+// Distances in moves as the endgame literature and the Nalimov tables give them: for the side named first,
+// and the other.
 static void longest_wins_of_four_men_are_the_published_ones(void) {
     static const struct {
         const char *name;
         int white, black;
-    } Published[] = {{"KBNK", 33, 0}, {"KRKN", 40, 1}, {"KBBK", 19, 0}, {"KQKN", 21, 0}, {"KQKB", 17, 0},  {"KRKB", 29, 0},
-                     {"KQKQ", 13, 13}, {"KRKR", 19, 19}, {"KNNK", 1, 0},  {"KQKP", 28, 29}, {"KRKP", 26, 43}, {"KBKP", 1, 29},
-                     {"KNKP", 7, 29}, {"KPKP", 33, 33}, {"KPPK", 32, 0}};
+    } Published[] = {{"KBNK", 33, 0},  {"KRKN", 40, 1},  {"KBBK", 19, 0},  {"KQKN", 21, 0},  {"KQKB", 17, 0},
+                     {"KRKB", 29, 0},  {"KQKQ", 13, 13}, {"KRKR", 19, 19}, {"KNNK", 1, 0},   {"KQKP", 28, 29},
+                     {"KRKP", 26, 43}, {"KBKP", 1, 29},  {"KNKP", 7, 29},  {"KPKP", 33, 33}, {"KPPK", 32, 0}};
     if (!long_run()) TEST_IGNORE_MESSAGE("skipped: HONE_LONG=1 builds all tables");
     for (size_t i = 0; i < sizeof Published / sizeof *Published; i++) {
         EndgameStats stats = stats_of(Published[i].name);
@@ -201,7 +206,8 @@ static void best_moves_mate_in_the_distance(void) {
 static void what_it_cannot_know_is_refused_with_a_reason(void) {
     EndgameMaterial material;
     Error error;
-    Position five = position_of("4k3/8/8/8/8/8/4PPP1/4K3 w - - 0 1"), castle = position_of("4k3/8/8/8/8/8/8/4K2R w K - 0 1");
+    Position five = position_of("4k3/8/8/8/8/8/4PPP1/4K3 w - - 0 1"),
+             castle = position_of("4k3/8/8/8/8/8/8/4K2R w K - 0 1");
     TEST_ASSERT_FALSE(endgame_material(&five, &material, &error));
     TEST_ASSERT_NOT_NULL(strstr(error.text, "5 men"));
     TEST_ASSERT_FALSE(endgame_material(&castle, &material, &error));
@@ -209,9 +215,11 @@ static void what_it_cannot_know_is_refused_with_a_reason(void) {
     TEST_ASSERT_FALSE(endgame_probe(Set, &five).known);
     TEST_ASSERT_FALSE(endgame_probe(Set, &castle).known);
     static const char *const Bad[] = {"", "K", "QK", "KK?", "KQKRN", "KKK", "krk", "KQvR", "vKK", "KQRBK"};
-    for (size_t i = 0; i < sizeof Bad / sizeof *Bad; i++) TEST_ASSERT_FALSE_MESSAGE(endgame_parse(Bad[i], &material, &error), Bad[i]);
+    for (size_t i = 0; i < sizeof Bad / sizeof *Bad; i++)
+        TEST_ASSERT_FALSE_MESSAGE(endgame_parse(Bad[i], &material, &error), Bad[i]);
     static const char *const Good[] = {"KK", "KQK", "KKQ", "KvKQ", "KQvKR", "KQRK", "KPvKP"};
-    for (size_t i = 0; i < sizeof Good / sizeof *Good; i++) TEST_ASSERT_TRUE_MESSAGE(endgame_parse(Good[i], &material, &error), Good[i]);
+    for (size_t i = 0; i < sizeof Good / sizeof *Good; i++)
+        TEST_ASSERT_TRUE_MESSAGE(endgame_parse(Good[i], &material, &error), Good[i]);
 }
 
 static void *open_and_probe(void *fen) {
@@ -226,7 +234,8 @@ static void many_threads_may_open_at_once(void) {
     pthread_t threads[4];
     char fen[] = "8/8/8/3k4/8/8/8/KR6 w - - 0 1";
     bitboard_init();
-    for (int i = 0; i < 4; i++) TEST_ASSERT_EQUAL_INT(0, pthread_create(&threads[i], NULL, open_and_probe, fen));
+    for (int i = 0; i < 4; i++)
+        TEST_ASSERT_EQUAL_INT(0, pthread_create(&threads[i], NULL, open_and_probe, fen));
     for (int i = 0; i < 4; i++) {
         void *found;
         pthread_join(threads[i], &found);
