@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "tests/csv.h"
-#include "tests/pair_model.h"
+#include "tests/pair_source.h"
 #include "unity.h"
 
 void setUp(void) {}
@@ -215,16 +215,16 @@ static void the_overshoot_correction_agrees_step_by_step(void) {
 static void the_verdict_is_final_and_replays(void) {
     SprtSpec spec = make_spec(SPRT_LOGISTIC, 0, 30);
     spec.batch = 8;
-    PairModel model = pair_model_at_elo(30);
+    PairSource model = pair_source_at_elo(30);
     Sprt sprt = sprt_start(&spec), again = sprt_start(&spec);
     uint64_t stop = 0;
     while (sprt.verdict == SPRT_CONTINUE) {
-        int sum = pair_model_draw(&model, 5, 0, stop++);
+        int sum = pair_source_draw(&model, 5, 0, stop++);
         sprt_add_pair(&sprt, sum / 2, sum - sum / 2);
     }
     TEST_ASSERT_EQUAL(0, stop % 8);
     for (uint64_t i = 0; i < stop + 100; i++) {
-        int sum = pair_model_draw(&model, 5, 0, i);
+        int sum = pair_source_draw(&model, 5, 0, i);
         sprt_add_pair(&again, sum / 2, sum - sum / 2);
     }
     TEST_ASSERT_EQUAL_MEMORY(&sprt, &again, sizeof sprt);
@@ -278,12 +278,12 @@ typedef struct Simulated {
     double pass, games;
 } Simulated;
 
-static Simulated simulate(const SprtSpec *spec, const PairModel *model, int runs, uint64_t seed) {
+static Simulated simulate(const SprtSpec *spec, const PairSource *model, int runs, uint64_t seed) {
     Simulated sum = {0};
     for (int run = 0; run < runs; run++) {
         Sprt sprt = sprt_start(spec);
         for (uint64_t i = 0; sprt.verdict == SPRT_CONTINUE; i++) {
-            int half_points = pair_model_draw(model, seed, (uint64_t)run, i);
+            int half_points = pair_source_draw(model, seed, (uint64_t)run, i);
             sprt_add_pair(&sprt, half_points / 2, half_points - half_points / 2);
         }
         TEST_ASSERT_EQUAL(0, sprt.failures);
@@ -301,8 +301,8 @@ static void simulated_tests(SprtModel kind, int runs, double games_tolerance, ui
     double standard_error = sqrt(0.05 * 0.95 / runs);
     for (int h = 0; h < 2; h++) {
         double elo = h ? spec.elo1 : spec.elo0;
-        PairModel model = kind == SPRT_NORMALIZED ? pair_model_at_nelo(elo) : pair_model_at_elo(elo);
-        SprtPlan plan = sprt_plan(&spec, pair_model_score(&model), 0, pair_model_variance(&model));
+        PairSource model = kind == SPRT_NORMALIZED ? pair_source_at_nelo(elo) : pair_source_at_elo(elo);
+        SprtPlan plan = sprt_plan(&spec, pair_source_score(&model), 0, pair_source_variance(&model));
         Simulated seen = simulate(&spec, &model, runs, seed + (uint64_t)h);
         double error_rate = h ? 1 - seen.pass : seen.pass, off = seen.games / plan.games - 1;
         char text[200];
@@ -329,12 +329,12 @@ static void simulated_tests_keep_their_error_rates(void) {
 static void the_estimate_after_a_test_has_no_bias_of_the_median(void) {
     const int runs = 1000;
     SprtSpec spec = make_spec(SPRT_LOGISTIC, 0, 20);
-    PairModel model = pair_model_at_elo(20);
+    PairSource model = pair_source_at_elo(20);
     int above = 0, plain_above = 0, held = 0;
     for (int run = 0; run < runs; run++) {
         Sprt sprt = sprt_start(&spec);
         for (uint64_t i = 0; sprt.verdict == SPRT_CONTINUE; i++) {
-            int half_points = pair_model_draw(&model, 77, (uint64_t)run, i);
+            int half_points = pair_source_draw(&model, 77, (uint64_t)run, i);
             sprt_add_pair(&sprt, half_points / 2, half_points - half_points / 2);
         }
         Sample sample = sprt_sample(&spec, &sprt.stats);

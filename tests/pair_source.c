@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/pair_model.h"
+#include "tests/pair_source.h"
 
 #include <math.h>
 
@@ -7,9 +7,9 @@
 
 static double logistic(double elo) { return 1 / (1 + pow(10, -elo / 400)); }
 
-static PairModel model_of(double x) {
+PairSource pair_source(double x) {
     static const double Bias[2] = {-60, 140};
-    PairModel model = {0};
+    PairSource model = {0};
     for (int k = 0; k < 2; k++) {
         double game[2][3];  // loss, draw, win in the first and in the second game
         for (int g = 0; g < 2; g++) {
@@ -24,38 +24,38 @@ static PairModel model_of(double x) {
     return model;
 }
 
-double pair_model_score(const PairModel *model) {
+double pair_source_score(const PairSource *model) {
     double score = 0;
     for (int i = 0; i < 5; i++) score += model->share[i] * i / 4;
     return score;
 }
 
-double pair_model_variance(const PairModel *model) {
-    double score = pair_model_score(model), variance = 0;
+double pair_source_variance(const PairSource *model) {
+    double score = pair_source_score(model), variance = 0;
     for (int i = 0; i < 5; i++) variance += model->share[i] * (i / 4.0 - score) * (i / 4.0 - score);
     return 2 * variance;
 }
 
 static double excess(double x, double elo, double nelo) {
-    PairModel model = model_of(x);
-    double target = logistic(elo) + nelo * log(10) / 800 * sqrt(pair_model_variance(&model));
-    return pair_model_score(&model) - target;
+    PairSource model = pair_source(x);
+    double target = logistic(elo) + nelo * log(10) / 800 * sqrt(pair_source_variance(&model));
+    return pair_source_score(&model) - target;
 }
 
-static PairModel solve(double elo, double nelo) {
+static PairSource solve(double elo, double nelo) {
     double low = -1000, high = 1000;
     for (int i = 0; i < 100; i++) {
         double middle = (low + high) / 2;
         if (excess(middle, elo, nelo) < 0) low = middle;
         else high = middle;
     }
-    return model_of(low);
+    return pair_source(low);
 }
 
-PairModel pair_model_at_elo(double elo) { return solve(elo, 0); }
-PairModel pair_model_at_nelo(double nelo) { return solve(0, nelo); }
+PairSource pair_source_at_elo(double elo) { return solve(elo, 0); }
+PairSource pair_source_at_nelo(double nelo) { return solve(0, nelo); }
 
-int pair_model_draw(const PairModel *model, uint64_t seed, uint64_t stream, uint64_t index) {
+int pair_source_draw(const PairSource *model, uint64_t seed, uint64_t stream, uint64_t index) {
     double u = random_unit(random_at(seed, stream, index));
     int i = 0;
     while (i < 4 && u >= model->share[i]) u -= model->share[i++];
