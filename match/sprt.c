@@ -154,7 +154,7 @@ SprtVerdict sprt_add_pair(Sprt *sprt, int half_points_first, int half_points_sec
     sprt->stats = stats_add(sprt->stats, stats_from_pair(half_points_first, half_points_second));
     if (stats_pairs(&sprt->stats) % (uint64_t)sprt->spec.batch != 0) return sprt->verdict;
     Sample sample = sprt_sample(&sprt->spec, &sprt->stats);
-    double llr;
+    double llr = 0;
     if (!sprt_llr(&sprt->spec, &sample, &llr, NULL)) {
         sprt->skipped = true;
         sprt->failures++;
