@@ -173,21 +173,29 @@ void position_rebuild(Position *pos) {
     find_checks(pos);
 }
 
+// Whether every castling right has its king on the first rank and its rook on the right side of it.
+static bool castling_ok(const Position *pos) {
+    for (int i = 0; i < 4; i++) {
+        if (!(pos->castling & 1 << i)) continue;
+        int king = position_king(pos, i / 2), rook = pos->castle_rook[i];
+        if (pos->board[rook] != piece_make(i / 2, ROOK) || (rook < king) != i % 2) return false;
+        if (square_rank_for(i / 2, king) != 0 || square_rank_for(i / 2, rook) != 0) return false;
+    }
+    return true;
+}
+
 bool position_ok(const Position *pos) {
     for (int colour = WHITE; colour < COLOURS; colour++)
         if (bb_count(position_pieces(pos, colour, KING)) != 1) return false;
+    if (position_attacked(pos, pos->stm, position_king(pos, pos->stm ^ 1), position_occupied(pos))) return false;
     Position fresh = *pos;
     position_rebuild(&fresh);
-    for (int i = 0; i < 4; i++)
-        if (pos->castling & 1 << i && pos->board[pos->castle_rook[i]] != piece_make(i / 2, ROOK))
-            return false;
-    return !memcmp(fresh.by_type, pos->by_type, sizeof pos->by_type) &&
+    return castling_ok(pos) && !memcmp(fresh.by_type, pos->by_type, sizeof pos->by_type) &&
            !memcmp(fresh.by_colour, pos->by_colour, sizeof pos->by_colour) && fresh.key == pos->key &&
            fresh.pawn_key == pos->pawn_key && fresh.non_pawn_key[WHITE] == pos->non_pawn_key[WHITE] &&
            fresh.non_pawn_key[BLACK] == pos->non_pawn_key[BLACK] && fresh.checkers == pos->checkers &&
            fresh.pinned == pos->pinned && fresh.psq == pos->psq && fresh.ep == pos->ep &&
-           !memcmp(fresh.castle_rook, pos->castle_rook, sizeof pos->castle_rook) &&
-           !position_attacked(pos, pos->stm, position_king(pos, pos->stm ^ 1), position_occupied(pos));
+           !memcmp(fresh.castle_rook, pos->castle_rook, sizeof pos->castle_rook);
 }
 
 Key position_key_after(const Position *pos, Move move) {
