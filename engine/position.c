@@ -187,7 +187,8 @@ static bool castling_ok(const Position *pos) {
 bool position_ok(const Position *pos) {
     for (int colour = WHITE; colour < COLOURS; colour++)
         if (bb_count(position_pieces(pos, colour, KING)) != 1) return false;
-    if (position_attacked(pos, pos->stm, position_king(pos, pos->stm ^ 1), position_occupied(pos))) return false;
+    if (position_attacked(pos, pos->stm, position_king(pos, pos->stm ^ 1), position_occupied(pos)))
+        return false;
     Position fresh = *pos;
     position_rebuild(&fresh);
     return castling_ok(pos) && !memcmp(fresh.by_type, pos->by_type, sizeof pos->by_type) &&

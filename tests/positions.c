@@ -25,7 +25,8 @@ Position random_position(uint64_t seed, uint64_t index, bool chess960) {
         position_from_fen(&pos, START_FEN, NULL);
     }
     int plies = (int)random_below(random_at(seed, stream, draw++), 141);
-    uint64_t greed = random_below(random_at(seed, stream, draw++), 4); // of eight moves, how many must capture
+    uint64_t greed = random_below(random_at(seed, stream, draw++),
+                                  4); // of eight moves, how many must capture
     for (int ply = 0; ply < plies; ply++) {
         uint64_t random = random_at(seed, stream, draw++);
         Move move = random_move(&pos, random, (random & 7) < greed);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// engine/bitboard: every attack table against a walk over the board square by square, and the small set functions.
+// engine/bitboard: every attack table against a walk over the board square by square, and the small set
+// functions.
 #include "engine/bitboard.h"
 
 #include <stdlib.h>
@@ -47,7 +48,8 @@ static void sliders_reach_what_a_walk_reaches(void) {
         int square = (int)(i % SQUARES);
         Bitboard occupied = random_at(1, 0, i); // from half full to nearly empty
         for (uint64_t thin = 0; thin < i / SQUARES % 4; thin++) occupied &= random_at(1, 1 + thin, i);
-        Bitboard rook = walk(square, Straight, 4, true, occupied), bishop = walk(square, Diagonal, 4, true, occupied);
+        Bitboard rook = walk(square, Straight, 4, true, occupied),
+                 bishop = walk(square, Diagonal, 4, true, occupied);
         TEST_ASSERT_EQUAL_HEX64(rook, attacks_rook(square, occupied));
         TEST_ASSERT_EQUAL_HEX64(bishop, attacks_bishop(square, occupied));
         TEST_ASSERT_EQUAL_HEX64(rook | bishop, attacks_queen(square, occupied));
@@ -57,7 +59,8 @@ static void sliders_reach_what_a_walk_reaches(void) {
     }
 }
 
-// Every occupation of the squares that matter, for two squares: the index function may not mix any two of them up.
+// Every occupation of the squares that matter, for two squares: the index function may not mix any two of
+// them up.
 static void every_occupation_of_a_mask_is_right(void) {
     static const int squares[2] = {A1, 27};
     for (int i = 0; i < 2; i++) {

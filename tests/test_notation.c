@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// engine/notation: every legal move of random positions there and back in UCI and SAN; SAN texts known by hand;
-// both castling styles; texts that name no move.
+// engine/notation: every legal move of random positions there and back in UCI and SAN; SAN texts known by
+// hand; both castling styles; texts that name no move.
 #include "engine/notation.h"
 
 #include <string.h>
@@ -76,13 +76,13 @@ static void san_known_by_hand(void) {
         {"4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", "e5d6", "exd6", "e5xd6"},
         {"1n2k3/P7/8/8/8/8/8/4K3 w - - 0 1", "a7b8q", "axb8=Q+", "a7xb8=Q+"},
         {"1n2k3/P7/8/8/8/8/8/4K3 w - - 0 1", "a7a8n", "a8=N", "a7-a8=N"},
-        {"4k3/8/8/8/8/8/4K3/R6R w - - 0 1", "a1d1", "Rad1", "Ra1-d1"},         // by file
-        {"4k3/8/8/8/R7/8/8/R3K3 w - - 0 1", "a1a3", "R1a3", "Ra1-a3"},         // by rank
-        {"2k5/8/8/8/4Q2Q/8/8/K6Q w - - 0 1", "h4e1", "Qh4e1", "Qh4-e1"},        // by both
-        {"4k3/8/8/1b6/8/2N3N1/8/4K3 w - - 0 1", "c3e2", "Nce2", "Nc3-e2"},     // both may go
-        {"4k3/8/8/8/1b6/2N3N1/8/4K3 w - - 0 1", "g3e2", "Ne2", "Ng3-e2"},      // the other knight is pinned
+        {"4k3/8/8/8/8/8/4K3/R6R w - - 0 1", "a1d1", "Rad1", "Ra1-d1"},     // by file
+        {"4k3/8/8/8/R7/8/8/R3K3 w - - 0 1", "a1a3", "R1a3", "Ra1-a3"},     // by rank
+        {"2k5/8/8/8/4Q2Q/8/8/K6Q w - - 0 1", "h4e1", "Qh4e1", "Qh4-e1"},   // by both
+        {"4k3/8/8/1b6/8/2N3N1/8/4K3 w - - 0 1", "c3e2", "Nce2", "Nc3-e2"}, // both may go
+        {"4k3/8/8/8/1b6/2N3N1/8/4K3 w - - 0 1", "g3e2", "Ne2", "Ng3-e2"},  // the other knight is pinned
         {"6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1", "a1a8", "Ra8#", "Ra1-a8#"},
-        {"7k/8/8/6Q1/8/8/8/K7 w - - 0 1", "g5g6", "Qg6", "Qg5-g6"},            // stalemate has no sign
+        {"7k/8/8/6Q1/8/8/8/K7 w - - 0 1", "g5g6", "Qg6", "Qg5-g6"}, // stalemate has no sign
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         Position pos = from(cases[i].fen);
@@ -109,8 +109,8 @@ static void san_is_read_forgivingly(void) {
         {"r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "0-0", "e1g1"},
         {"r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "O-O-O!", "e1c1"},
         {"r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "0-0-0+", "e1c1"},
-        {"r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "Ra8", "a1a8"},     // x and + left out
-        {"r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "R:a8#", "a1a8"},   // wrong sign
+        {"r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "Ra8", "a1a8"},   // x and + left out
+        {"r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "R:a8#", "a1a8"}, // wrong sign
         {"1n2k3/P7/8/8/8/8/8/4K3 w - - 0 1", "ab8Q", "a7b8q"},
         {"1n2k3/P7/8/8/8/8/8/4K3 w - - 0 1", "axb8(N)", "a7b8n"},
     };
@@ -123,9 +123,9 @@ static void san_is_read_forgivingly(void) {
 }
 
 static void texts_that_name_no_move(void) {
-    static const char *const sans[] = {"",     "e5",   "Nd4", "O-O",  "O-O-O", "O",  "O-O-O-O", "0-0x", "Ke2", "exd3",
-                                       "e4=Q", "N",    "Nf",  "Nf33", "e9",    "i4", "e4e5e6",  "+",    "x",   "e4Qx",
-                                       "--",   "Z0",   "bb"};
+    static const char *const sans[] = {"",       "e5",   "Nd4",  "O-O",  "O-O-O", "O",    "O-O-O-O", "0-0x",
+                                       "Ke2",    "exd3", "e4=Q", "N",    "Nf",    "Nf33", "e9",      "i4",
+                                       "e4e5e6", "+",    "x",    "e4Qx", "--",    "Z0",   "bb"};
     static const char *const ucis[] = {"",      "0000",  "e2e5", "e1g1", "e1h1", "e7e5", "e2e4q",
                                        "e2e4 ", "e2-e4", "a1a1", "b1b1", "e2",   "xxxx", "e2e4e2e4e2e4"};
     Position pos = from(START_FEN);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Another program counts the same: perft, move by move, against one stockfish process on 2,000 random positions, half
-// of them Chess960. A long test; an ordinary run compares 40. Skipped where stockfish is not installed.
+// Another program counts the same: perft, move by move, against one stockfish process on 2,000 random
+// positions, half of them Chess960. A long test; an ordinary run compares 40. Skipped where stockfish is not
+// installed.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,8 @@ typedef struct Peer {
 } Peer;
 
 static const char *peer_path(void) {
-    static const char *const places[] = {"/usr/games/stockfish", "/usr/bin/stockfish", "/usr/local/bin/stockfish"};
+    static const char *const places[] = {"/usr/games/stockfish", "/usr/bin/stockfish",
+                                         "/usr/local/bin/stockfish"};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
         if (!access(places[i], X_OK)) return places[i];
     return NULL;

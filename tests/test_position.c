@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// engine/position and engine/fen: keys against the published examples and against their definition, making moves,
-// checks and pins by walking the board, FENs taken and refused, repetition and the other endings. Static exchange
-// has a suite of its own.
+// engine/position and engine/fen: keys against the published examples and against their definition, making
+// moves, checks and pins by walking the board, FENs taken and refused, repetition and the other endings.
+// Static exchange has a suite of its own.
 #include "engine/position.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ static Position play(Position pos, const char *moves) {
     return pos;
 }
 
-// ---- keys --------------------------------------------------------------------------------------------------------
+// ---- keys -------------------------------------------------------------------------------------------------
 
 // The key by the words of the format's description, from the FEN alone: nothing shared but the table.
 static Key key_by_definition(const Position *pos) {
@@ -60,7 +60,8 @@ static Key key_by_definition(const Position *pos) {
     for (c += 3; *c != ' '; c++) // right by right; which side a file letter means is told by the king
         for (int right = 0; right < 4; right++) {
             const char *names = "KQkq";
-            bool meant = pos->chess960 ? *c == (right < 2 ? 'A' : 'a') + pos->castle_rook[right] % 8 : *c == names[right];
+            bool meant = pos->chess960 ? *c == (right < 2 ? 'A' : 'a') + pos->castle_rook[right] % 8
+                                       : *c == names[right];
             if (meant && pos->castling >> right & 1) key ^= Polyglot[768 + right];
         }
     if (c[1] != '-') key ^= Polyglot[772 + c[1] - 'a'];
@@ -105,8 +106,10 @@ static Bitboard walk_attackers(const Position *pos, int square, int by, Bitboard
             int piece = pos->board[8 * rank + file], type = piece / 2;
             if (piece == NO_PIECE) continue;
             bool slides = type == QUEEN || type == (i < 4 ? ROOK : BISHOP);
-            bool near = distance == 1 && (type == KING || (type == PAWN && i >= 4 && steps[i][1] == (by ? 1 : -1)));
-            bool hits = piece % 2 == by && (i >= 8 ? type == KNIGHT : slides || (near && shield == NO_SQUARE));
+            bool near = distance == 1 &&
+                        (type == KING || (type == PAWN && i >= 4 && steps[i][1] == (by ? 1 : -1)));
+            bool hits = piece % 2 == by &&
+                        (i >= 8 ? type == KNIGHT : slides || (near && shield == NO_SQUARE));
             if (hits && shield == NO_SQUARE) found |= 1ull << (8 * rank + file);
             if (hits && shield != NO_SQUARE && pos->board[shield] % 2 != by) *pins |= 1ull << shield;
             if (shield != NO_SQUARE || hits) break;
@@ -140,7 +143,8 @@ static void everything_kept_by_make_is_what_its_definition_says(void) {
             TEST_ASSERT_EQUAL_HEX64(others[BLACK], after.non_pawn_key[BLACK]);
             TEST_ASSERT_EQUAL_INT(middle, packed_mg(after.psq));
             TEST_ASSERT_EQUAL_INT(end, packed_eg(after.psq));
-            Bitboard pins, checkers = walk_attackers(&after, position_king(&after, after.stm), after.stm ^ 1, &pins);
+            int king = position_king(&after, after.stm);
+            Bitboard pins, checkers = walk_attackers(&after, king, after.stm ^ 1, &pins);
             TEST_ASSERT_EQUAL_HEX64(checkers, after.checkers);
             TEST_ASSERT_EQUAL_HEX64(pins, after.pinned);
         }
@@ -150,11 +154,11 @@ static void everything_kept_by_make_is_what_its_definition_says(void) {
 static void position_ok_sees_every_wrong_field(void) {
     Position good = from("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1");
     TEST_ASSERT_TRUE(position_ok(&good));
-#define WRONG(change)                                                                                                  \
-    do {                                                                                                               \
-        Position bad = good;                                                                                           \
-        change;                                                                                                        \
-        TEST_ASSERT_FALSE_MESSAGE(position_ok(&bad), #change);                                                         \
+#define WRONG(change)                                          \
+    do {                                                       \
+        Position bad = good;                                   \
+        change;                                                \
+        TEST_ASSERT_FALSE_MESSAGE(position_ok(&bad), #change); \
     } while (0)
     WRONG(bad.key ^= 1);
     WRONG(bad.pawn_key ^= 1);
@@ -199,15 +203,15 @@ static void gives_check_says_what_making_the_move_shows(void) {
     }
     TEST_ASSERT_GREATER_THAN_INT(1000, checks);
     static const char *const special[][2] = {
-        {"8/8/8/2k5/2pP4/8/8/4K3 b - d3 0 1", "c4d3"},             // takes en passant, no check
-        {"8/8/8/8/k1pP3R/8/8/4K3 w - - 0 1", "h4h3"},              // no check
-        {"4k3/8/8/3pP3/8/8/8/4RK2 w - d6 0 1", "e5d6"},            // discovered by leaving the file
-        {"8/8/8/k2pP2R/8/8/8/4K3 w - d6 0 1", "e5d6"},             // both pawns leave the rank
-        {"7B/8/8/3Pp3/8/8/1k6/4K3 w - e6 0 1", "d5e6"},            // the pawn taken opens the diagonal
-        {"5k2/8/8/8/8/8/8/4K2R w K - 0 1", "e1g1"},                // castling gives check
+        {"8/8/8/2k5/2pP4/8/8/4K3 b - d3 0 1", "c4d3"},  // takes en passant, no check
+        {"8/8/8/8/k1pP3R/8/8/4K3 w - - 0 1", "h4h3"},   // no check
+        {"4k3/8/8/3pP3/8/8/8/4RK2 w - d6 0 1", "e5d6"}, // discovered by leaving the file
+        {"8/8/8/k2pP2R/8/8/8/4K3 w - d6 0 1", "e5d6"},  // both pawns leave the rank
+        {"7B/8/8/3Pp3/8/8/1k6/4K3 w - e6 0 1", "d5e6"}, // the pawn taken opens the diagonal
+        {"5k2/8/8/8/8/8/8/4K2R w K - 0 1", "e1g1"},     // castling gives check
         {"3k4/8/8/8/8/8/8/R3K3 w Q - 0 1", "e1c1"},
-        {"8/8/8/8/8/8/8/k3K2R w H - 0 1", "e1h1"},                 // along the back rank, over the king's old square
-        {"8/4P1k1/8/8/8/8/8/4K3 w - - 0 1", "e7e8n"},              // promotion to a knight
+        {"8/8/8/8/8/8/8/k3K2R w H - 0 1", "e1h1"},    // along the back rank, over the king's old square
+        {"8/4P1k1/8/8/8/8/8/4K3 w - - 0 1", "e7e8n"}, // promotion to a knight
         {"8/4P3/8/4k3/8/8/8/4K3 w - - 0 1", "e7e8q"},
         {"4k3/4P3/3K4/8/8/8/8/8 w - - 0 1", "d6e6"},
     };
@@ -232,7 +236,8 @@ static void key_after_is_nearly_always_the_key(void) {
             Position after;
             position_make(&after, &pos, moves[m]);
             bool same = position_key_after(&pos, moves[m]) == after.key;
-            bool plain = move_kind(moves[m]) == MOVE_NORMAL && after.castling == pos.castling && after.ep == NO_SQUARE;
+            bool plain = move_kind(moves[m]) == MOVE_NORMAL && after.castling == pos.castling &&
+                         after.ep == NO_SQUARE;
             TEST_ASSERT_TRUE(same || !plain);
             moves_seen++;
             wrong += !same;
@@ -254,10 +259,7 @@ static void a_null_move_passes_and_forgets_en_passant(void) {
 
 static void the_clocks_saturate(void) {
     Position pos = from("4k3/8/8/8/8/8/8/4K2R w - - 254 9999"), after;
-    for (int i = 0; i < 4; i++) {
-        position_make(&after, &pos, notation_from_uci(&pos, (const char *[]){"h1h2", "e8e7", "h2h1", "e7e8"}[i]));
-        pos = after;
-    }
+    pos = play(pos, "h1h2 e8e7 h2h1 e7e8");
     TEST_ASSERT_EQUAL_INT(255, pos.rule50);
     TEST_ASSERT_EQUAL_INT(10001, pos.fullmove);
     pos.fullmove = UINT16_MAX;
@@ -267,7 +269,7 @@ static void the_clocks_saturate(void) {
     TEST_ASSERT_EQUAL_INT(UINT16_MAX, after.fullmove);
 }
 
-// ---- FEN ---------------------------------------------------------------------------------------------------------
+// ---- FEN --------------------------------------------------------------------------------------------------
 
 static void fens_come_back_as_they_went_in(void) {
     static const char *const fens[] = {
@@ -309,7 +311,8 @@ static void clocks_may_be_missing_and_x_fen_means_the_outer_rook(void) {
     TEST_ASSERT_EQUAL_INT(F1, pos.castle_rook[0]);
     TEST_ASSERT_EQUAL_INT(C1, pos.castle_rook[1]);
     TEST_ASSERT_FALSE(from(START_FEN).chess960);
-    TEST_ASSERT_EQUAL_INT_MESSAGE(NO_SQUARE, from("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1").ep,
+    TEST_ASSERT_EQUAL_INT_MESSAGE(NO_SQUARE,
+                                  from("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1").ep,
                                   "no pawn stands beside e4");
 }
 
@@ -332,7 +335,8 @@ static void impossible_positions_are_refused_with_a_reason(void) {
         {"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR white KQkq - 0 1", "side to move \"white\""},
         {"rnbq1bnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQ - 0 1", "Black has 0 kings"},
         {"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBKKBNR w - - 0 1", "White has 2 kings"},
-        {"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPP1/RNBQKBNP w - - 0 1", "White has a pawn on the first or last rank"},
+        {"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPP1/RNBQKBNP w - - 0 1",
+         "White has a pawn on the first or last rank"},
         {"4k3/8/8/8/8/pppp4/ppppp3/4K3 w - - 0 1", "Black has 9 pawns"},
         {"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKQNR w KQkq - 0 1", "8 pawns and 1 promoted"},
         {"QQQQQQQQ/QQQ5/8/8/8/8/8/K1k5 w - - 0 1", "0 pawns and 10 promoted"},
@@ -422,11 +426,12 @@ static void chess960_numbers_follow_the_table(void) {
     TEST_ASSERT_EQUAL_HEX64(0x463b96181691fc9c, pos.key);
 }
 
-// ---- symmetry ----------------------------------------------------------------------------------------------------
+// ---- symmetry ---------------------------------------------------------------------------------------------
 
 static void flipping_twice_gives_the_position_back(void) {
     for (uint64_t i = 0; i < 500; i++) {
-        Position pos = random_position(28, i, i % 2), flipped = position_flip(&pos), again = position_flip(&flipped);
+        Position pos = random_position(28, i, i % 2), flipped = position_flip(&pos),
+                 again = position_flip(&flipped);
         TEST_ASSERT_TRUE(position_ok(&flipped));
         TEST_ASSERT_EQUAL_INT(-pos.psq, flipped.psq);
         TEST_ASSERT_EQUAL_INT(pos.stm ^ 1, flipped.stm);
@@ -443,9 +448,10 @@ static void flipping_twice_gives_the_position_back(void) {
     }
 }
 
-// ---- endings -----------------------------------------------------------------------------------------------------
+// ---- endings ----------------------------------------------------------------------------------------------
 
-// A position as the repetition rule sees it, in text: board, side, rights, and en passant if a legal move uses it.
+// A position as the repetition rule sees it, in text: board, side, rights, and en passant if a legal move
+// uses it.
 static void signature(const Position *pos, char *text) {
     MoveList list;
     bool ep = false;
@@ -512,8 +518,8 @@ static Ending ending_after(const char *fen, const char *moves) {
 static void en_passant_counts_for_repetition_only_if_legal(void) {
     // After e2e4 Black's d4 pawn may take, so the position then is not the one after the shuffles.
     const char *shuffles = "e2e4 g8f6 g1f3 f6g8 f3g1 g8f6 g1f3 f6g8 f3g1";
-    TEST_ASSERT_EQUAL_INT(ENDING_NONE,
-                          ending_after("rnbqkbnr/ppp1pppp/8/8/3p4/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", shuffles));
+    TEST_ASSERT_EQUAL_INT(
+        ENDING_NONE, ending_after("rnbqkbnr/ppp1pppp/8/8/3p4/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", shuffles));
     // Here taking would leave the king on h4 to the rook on a4: no right, so it is three times the same.
     const char *pinned = "8/8/8/8/R2p3k/8/4P3/K5n1 w - - 0 1";
     TEST_ASSERT_EQUAL_INT(ENDING_REPETITION,
@@ -525,7 +531,8 @@ static void en_passant_counts_for_repetition_only_if_legal(void) {
 
 static void the_third_time_is_a_draw_and_the_second_is_not(void) {
     TEST_ASSERT_EQUAL_INT(ENDING_NONE, ending_after(START_FEN, "g1f3 g8f6 f3g1 f6g8"));
-    TEST_ASSERT_EQUAL_INT(ENDING_REPETITION, ending_after(START_FEN, "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8"));
+    TEST_ASSERT_EQUAL_INT(ENDING_REPETITION,
+                          ending_after(START_FEN, "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8"));
     // A right lost on the way makes the first position another one.
     TEST_ASSERT_EQUAL_INT(ENDING_NONE, ending_after("r3k3/8/8/8/8/8/8/4K2R w K - 0 1",
                                                     "h1g1 a8b8 g1h1 b8a8 h1g1 a8b8 g1h1 b8a8"));
@@ -560,12 +567,12 @@ static void material_that_cannot_mate(void) {
         const char *men;
         bool drawn;
     } cases[] = {
-        {"8/8/8/8/8/8/8/K1k5 w - - 0 1", true},       {"8/8/8/8/8/8/8/KNk5 b - - 0 1", true},
-        {"8/8/8/8/8/8/8/KBk5 b - - 0 1", true},       {"8/8/8/8/8/5b2/8/KBk5 b - - 0 1", true},
-        {"8/8/8/8/8/4b3/8/KBk5 b - - 0 1", false},    {"8/8/8/3B4/8/5B2/8/KBk5 b - - 0 1", true},
-        {"8/8/8/4B3/8/5B2/8/K1k5 b - - 0 1", false},  {"8/8/8/8/8/5N2/8/KNk5 b - - 0 1", false},
-        {"8/8/8/8/8/5n2/8/KNk5 b - - 0 1", false},    {"8/8/8/8/8/5n2/8/KBk5 b - - 0 1", false},
-        {"8/8/8/8/8/P7/8/K1k5 w - - 0 1", false},     {"8/8/8/8/8/R7/8/K1k5 w - - 0 1", false},
+        {"8/8/8/8/8/8/8/K1k5 w - - 0 1", true},      {"8/8/8/8/8/8/8/KNk5 b - - 0 1", true},
+        {"8/8/8/8/8/8/8/KBk5 b - - 0 1", true},      {"8/8/8/8/8/5b2/8/KBk5 b - - 0 1", true},
+        {"8/8/8/8/8/4b3/8/KBk5 b - - 0 1", false},   {"8/8/8/3B4/8/5B2/8/KBk5 b - - 0 1", true},
+        {"8/8/8/4B3/8/5B2/8/K1k5 b - - 0 1", false}, {"8/8/8/8/8/5N2/8/KNk5 b - - 0 1", false},
+        {"8/8/8/8/8/5n2/8/KNk5 b - - 0 1", false},   {"8/8/8/8/8/5n2/8/KBk5 b - - 0 1", false},
+        {"8/8/8/8/8/P7/8/K1k5 w - - 0 1", false},    {"8/8/8/8/8/R7/8/K1k5 w - - 0 1", false},
         {"8/8/8/8/8/q7/8/3K1k2 w - - 0 1", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

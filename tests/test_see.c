@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// position_see against an exchange played out recursively on a plain board, written from the words of position.h: the
-// least valuable piece takes (lowest square first among equals), either side may stop, x-rays count, pins do not, a
-// king takes nothing that is defended, and only the first move promotes.
+// position_see against an exchange played out recursively on a plain board, written from the words of
+// position.h: the least valuable piece takes (lowest square first among equals), either side may stop, x-rays
+// count, pins do not, a king takes nothing that is defended, and only the first move promotes.
 #include "engine/position.h"
 
 #include <stdio.h>
@@ -39,8 +39,8 @@ static bool defended(const uint8_t *board, int by, int square) {
     return false;
 }
 
-// The most that a side gains by taking on a square, or 0 if it had better not; every order is tried if all is set,
-// else the least valuable piece alone.
+// The most that a side gains by taking on a square, or 0 if it had better not; every order is tried if all is
+// set, else the least valuable piece alone.
 static int exchange(const uint8_t *board, int side, int square, bool all) {
     int best = 0, chosen = NO_TYPE;
     for (int pass = 0; pass < 2; pass++)
@@ -117,8 +117,8 @@ static void exchange_agrees_with_the_oracle(void) {
                 fail_at(&pos, move, expected, expected);
         }
     }
-    printf("exchange: %ld moves, %ld captures, %ld promotions, %ld en passant; %ld have a better order\n", moves_seen,
-           captures, promotions, en_passants, other_orders);
+    printf("exchange: %ld moves, %ld captures, %ld promotions, %ld en passant; %ld have a better order\n",
+           moves_seen, captures, promotions, en_passants, other_orders);
     TEST_ASSERT_GREATER_THAN(100000, moves_seen);
     TEST_ASSERT_GREATER_THAN(10000, captures);
     TEST_ASSERT_GREATER_THAN(100, promotions);
@@ -134,18 +134,18 @@ static void exchanges_known_by_hand(void) {
     } cases[] = {
         {"1k1r4/1pp4p/p7/4p3/8/P5P1/1PP4P/2K1R3 w - - 0 1", "e1e5", 100},
         {"1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - - 0 1", "d3e5", -225},
-        {"4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", "e5d6", 100},            // en passant, not retaken
-        {"4k3/2p5/8/3pP3/8/8/8/4K3 w - d6 0 1", "e5d6", 0},            // and retaken
-        {"1n2k3/P7/8/8/8/8/8/4K3 w - - 0 1", "a7b8q", 325 + 800},      // takes and promotes
-        {"rn2k3/P7/8/8/8/8/8/4K3 w - - 0 1", "a7b8q", 325 - 100},      // the queen is retaken
-        {"rn2k3/P7/8/8/8/8/8/4K3 w - - 0 1", "a7b8n", 325 - 100},      // so is a knight: a pawn for a knight
-        {"r3k3/1P6/8/8/8/8/8/4K3 w q - 0 1", "b7b8q", -100},           // quiet promotion, retaken
-        {"8/8/8/3k4/4p3/5P2/8/4K3 w - - 0 1", "f3e4", 0},              // the king retakes
-        {"8/8/8/3k4/4p3/5P2/6B1/4K3 w - - 0 1", "f3e4", 100},          // the king may not: the bishop defends
+        {"4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", "e5d6", 100},       // en passant, not retaken
+        {"4k3/2p5/8/3pP3/8/8/8/4K3 w - d6 0 1", "e5d6", 0},       // and retaken
+        {"1n2k3/P7/8/8/8/8/8/4K3 w - - 0 1", "a7b8q", 325 + 800}, // takes and promotes
+        {"rn2k3/P7/8/8/8/8/8/4K3 w - - 0 1", "a7b8q", 325 - 100}, // the queen is retaken
+        {"rn2k3/P7/8/8/8/8/8/4K3 w - - 0 1", "a7b8n", 325 - 100}, // so is a knight: a pawn for a knight
+        {"r3k3/1P6/8/8/8/8/8/4K3 w q - 0 1", "b7b8q", -100},      // quiet promotion, retaken
+        {"8/8/8/3k4/4p3/5P2/8/4K3 w - - 0 1", "f3e4", 0},         // the king retakes
+        {"8/8/8/3k4/4p3/5P2/6B1/4K3 w - - 0 1", "f3e4", 100},     // the king may not: the bishop defends
         {"4k3/8/8/4p3/8/8/4Q3/4R1K1 w - - 0 1", "e2e5", 100},
         {"4k3/4r3/8/4p3/8/8/4Q3/4R1K1 w - - 0 1", "e2e5", 100 - 900 + 500},
-        {"4k3/4r3/8/4p3/8/8/4R3/4R1K1 w - - 0 1", "e2e5", 100},        // a rook behind a rook
-        {"4k3/6b1/5q2/4p3/3P4/8/1B6/4K3 w - - 0 1", "d4e5", 100},      // bishop behind pawn, bishop behind queen
+        {"4k3/4r3/8/4p3/8/8/4R3/4R1K1 w - - 0 1", "e2e5", 100},   // a rook behind a rook
+        {"4k3/6b1/5q2/4p3/3P4/8/1B6/4K3 w - - 0 1", "d4e5", 100}, // bishop behind pawn, bishop behind queen
         {"r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1g1", 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
