@@ -37,6 +37,16 @@ OptionInfo engine_option(int index);
 // A button takes NULL or "". A non-fatal remark (a missing tablebase path) comes back as true with a text in error, which is empty otherwise.
 bool engine_set_option(Engine *engine, const char *name, const char *value, Error *error);
 
+// What the options that are not parameters stand at.
+typedef struct EngineConfig {
+    int hash, threads, multipv;
+    int overhead;            // milliseconds
+    bool chess960, show_wdl; // for whoever prints
+} EngineConfig;
+
+// The options that are not parameters.
+const EngineConfig *engine_config(const Engine *engine);
+
 // The parameters that the next search will use.
 const Params *engine_params(const Engine *engine);
 

@@ -64,7 +64,6 @@ typedef struct StackEntry {
     int piece;           // the piece that made it
     int static_eval;     // corrected, or SCORE_NONE in check
     int16_t (*continuation)[SQUARES]; // history of what follows the move made here
-    int16_t *correction;              // how wrong the evaluation was after the move made here
     Move excluded;       // not to be searched: the singular search asks without it
     Move killers[2];
     int cutoffs;         // how often the children of this node's siblings failed high
