@@ -67,8 +67,8 @@ INLINE int32_t shelter(const Position *pos, const Weights *w, int us) {
         int own_rank = own ? square_rank_for(us, us == WHITE ? bb_first(own) : 63 - __builtin_clzll(own)) : 0;
         int enemy_rank =
             enemy ? square_rank_for(us, us == WHITE ? bb_first(enemy) : 63 - __builtin_clzll(enemy)) : 0;
-        sum += w->shelter[int_min(file, 7 - file)][own_rank];
-        sum += w->storm[own_rank && own_rank + 1 == enemy_rank][enemy_rank];
+        sum += w->shelter[8 * int_min(file, 7 - file) + own_rank];
+        sum += w->storm[8 * (own_rank && own_rank + 1 == enemy_rank) + enemy_rank];
     }
     return sum;
 }
@@ -205,7 +205,7 @@ INLINE int32_t king_terms(const Position *pos, const Weights *w, const Attacks *
     const Bitboard safe = ~pos->by_colour[them] & (~att->by[us][ALL] | (weak & att->twice[them]));
     const Bitboard straight = attacks_rook(king, occupied) & safe,
                    slanted = attacks_bishop(king, occupied) & safe;
-    int units = att->units[them] + w->ring_square * bb_count(weak & att->ring[us]);
+    int units = att->units[them] + w->ring_weak * bb_count(weak & att->ring[us]);
     if (attacks_knight(king) & safe & att->by[them][KNIGHT]) units += w->safe_check[0];
     if (slanted & att->by[them][BISHOP]) units += w->safe_check[1];
     if (straight & att->by[them][ROOK]) units += w->safe_check[2];
@@ -311,7 +311,7 @@ static int scale_of(const Position *pos, const Weights *w, int us) {
         !(own_bishop & LIGHT_SQUARES) != !(enemy_bishop & LIGHT_SQUARES))
         return (own | enemy) == bishops ? w->scale_opposite + w->scale_opposite_pawn * pawns
                                         : w->scale_opposite_pieces;
-    return int_min(SCALE_ONE, w->scale_pawns + w->scale_pawn * pawns);
+    return int_min(SCALE_ONE, w->scale_base + w->scale_pawn * pawns);
 }
 
 // Against a bare king: drive it to the edge (to a corner of the bishop's colour with bishop and knight) and
