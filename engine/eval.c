@@ -175,6 +175,9 @@ INLINE int32_t piece_terms(const Position *pos, const Weights *w, Attacks *att, 
             }
             if (type == ROOK && !(bb_file(square_file(square)) & own_pawns))
                 ADD(TERM_PIECES, us, bb_file(square_file(square)) & pawns ? w->rook_half_open : w->rook_open);
+            if (type <= BISHOP)
+                ADD(TERM_PIECES, us,
+                    w->minor_distance[type - KNIGHT] * distance(square, position_king(pos, us)));
             if (type == BISHOP) {
                 const Bitboard colour = bb_has(LIGHT_SQUARES, square) ? LIGHT_SQUARES : ~LIGHT_SQUARES;
                 ADD(TERM_PIECES, us, w->bishop_pawns * bb_count(own_pawns & colour));
@@ -198,8 +201,16 @@ INLINE int32_t king_terms(const Position *pos, const Weights *w, const Attacks *
                           EvalParts *parts) {
     const int them = !us, king = position_king(pos, us);
     const bool queen = position_pieces(pos, them, QUEEN) != 0;
+    const int file = square_file(king);
+    const Bitboard files = file < 3   ? FILE_A | FILE_A << 1 | FILE_A << 2 | (file == 2 ? FILE_A << 3 : 0)
+                           : file > 4 ? FILE_H | FILE_H >> 1 | FILE_H >> 2 | (file == 5 ? FILE_H >> 3 : 0)
+                                      : 0x3c3c3c3c3c3c3c3cull;
+    const Bitboard flank = files & (us == WHITE ? ~0ull >> 24 : ~0ull << 24);
     int32_t sum = 0;
-    if (att->attackers[them] + queen < 2) return 0;
+    ADD(TERM_KING, us, w->flank_attack * bb_count(flank & att->by[them][ALL]));
+    ADD(TERM_KING, us, w->flank_attack_twice * bb_count(flank & att->by[them][ALL] & att->twice[them]));
+    ADD(TERM_KING, us, w->flank_defence * bb_count(flank & att->by[us][ALL]));
+    if (att->attackers[them] + queen < 2) return sum;
     const Bitboard occupied = position_occupied(pos);
     const Bitboard weak = att->by[them][ALL] & (~att->by[us][ALL] | (att->by[us][KING] & ~att->twice[us]));
     const Bitboard safe = ~pos->by_colour[them] & (~att->by[us][ALL] | (weak & att->twice[them]));
@@ -236,6 +247,8 @@ INLINE int32_t threat_terms(const Position *pos, const Weights *w, const Attacks
     ADD(TERM_THREATS, us,
         w->hanging[0] * bb_count(hanging & pos->by_type[PAWN]) +
             w->hanging[1] * bb_count(hanging & officers));
+    const Bitboard held = att->by[them][PAWN] | (att->twice[them] & ~att->twice[us]);
+    ADD(TERM_THREATS, us, w->restricted * bb_count(att->by[us][ALL] & att->by[them][ALL] & ~held));
     const Bitboard empty = ~position_occupied(pos), third = bb_rank(us == WHITE ? 2 : 5);
     Bitboard push = bb_forward(us, position_pieces(pos, us, PAWN)) & empty;
     push |= bb_forward(us, push & third) & empty;
