@@ -143,56 +143,58 @@ INLINE void attacks_start(const Position *pos, Attacks *att, int us) {
     att->units[us] = att->attackers[us] = 0;
 }
 
-INLINE int32_t piece_terms(const Position *pos, const Weights *w, Attacks *att, int us, EvalParts *parts) {
-    const int them = !us;
-    const Bitboard occupied = position_occupied(pos), pawns = pos->by_type[PAWN];
-    const Bitboard own_pawns = pawns & pos->by_colour[us], enemy_pawns = pawns & pos->by_colour[them];
-    const Bitboard minors = (pos->by_type[KNIGHT] | pos->by_type[BISHOP]) & pos->by_colour[us];
-    const Bitboard near = attacks_king(position_king(pos, them));
+// The pieces of one type; the type is a constant wherever this is called.
+INLINE int32_t type_terms(const Position *pos, const Weights *w, Attacks *att, int us, int type,
+                          EvalParts *parts) {
+    const Bitboard occupied = position_occupied(pos), queens = pos->by_type[QUEEN];
+    const Bitboard pawns = pos->by_type[PAWN], own_pawns = pawns & pos->by_colour[us];
+    const Bitboard ring = att->ring[!us], near = att->by[!us][KING];
+    const int king = position_king(pos, us);
     int32_t sum = 0;
-
-    for (int type = KNIGHT; type <= QUEEN; type++) {
-        for (Bitboard set = position_pieces(pos, us, type); set;) {
-            const int square = bb_pop(&set);
-            // Sliders see through the pieces that slide with them.
-            const Bitboard reach =
-                type == KNIGHT   ? attacks_knight(square)
-                : type == BISHOP ? attacks_bishop(square, occupied ^ pos->by_type[QUEEN])
-                : type == ROOK
-                    ? attacks_rook(square, occupied ^ pos->by_type[QUEEN] ^ position_pieces(pos, us, ROOK))
-                    : attacks_queen(square, occupied);
-            att->twice[us] |= att->by[us][ALL] & reach;
-            att->by[us][ALL] |= reach, att->by[us][type] |= reach;
-            const int moves = bb_count(reach & att->area[us]);
-            const int32_t *mobility = type == KNIGHT   ? w->mobility_knight
-                                      : type == BISHOP ? w->mobility_bishop
-                                      : type == ROOK   ? w->mobility_rook
-                                                       : w->mobility_queen;
-            ADD(TERM_MOBILITY, us, mobility[moves]);
-            if (reach & att->ring[them]) {
-                att->attackers[us]++;
-                att->units[us] += w->attacker[type - KNIGHT] + w->ring_attack * bb_count(reach & near);
-            }
-            if (type == ROOK && !(bb_file(square_file(square)) & own_pawns))
-                ADD(TERM_PIECES, us, bb_file(square_file(square)) & pawns ? w->rook_half_open : w->rook_open);
-            if (type <= BISHOP)
-                ADD(TERM_PIECES, us,
-                    w->minor_distance[type - KNIGHT] * distance(square, position_king(pos, us)));
-            if (type == BISHOP) {
-                const Bitboard colour = bb_has(LIGHT_SQUARES, square) ? LIGHT_SQUARES : ~LIGHT_SQUARES;
-                ADD(TERM_PIECES, us, w->bishop_pawns * bb_count(own_pawns & colour));
-            }
+    for (Bitboard set = position_pieces(pos, us, type); set;) {
+        const int square = bb_pop(&set);
+        const Bitboard file = bb_file(square_file(square));
+        // Sliders see through the pieces that slide with them.
+        const Bitboard reach = type == KNIGHT   ? attacks_knight(square)
+                               : type == BISHOP ? attacks_bishop(square, occupied ^ queens)
+                               : type == ROOK
+                                   ? attacks_rook(square, occupied ^ queens ^ position_pieces(pos, us, ROOK))
+                                   : attacks_queen(square, occupied);
+        att->twice[us] |= att->by[us][ALL] & reach;
+        att->by[us][ALL] |= reach, att->by[us][type] |= reach;
+        const int32_t *mobility = type == KNIGHT   ? w->mobility_knight
+                                  : type == BISHOP ? w->mobility_bishop
+                                  : type == ROOK   ? w->mobility_rook
+                                                   : w->mobility_queen;
+        ADD(TERM_MOBILITY, us, mobility[bb_count(reach & att->area[us])]);
+        if (reach & ring) {
+            att->attackers[us]++;
+            att->units[us] += w->attacker[type - KNIGHT] + w->ring_attack * bb_count(reach & near);
         }
+        if (type <= BISHOP) ADD(TERM_PIECES, us, w->minor_distance[type == BISHOP] * distance(square, king));
+        if (type == BISHOP) {
+            const Bitboard colour = bb_has(LIGHT_SQUARES, square) ? LIGHT_SQUARES : ~LIGHT_SQUARES;
+            ADD(TERM_PIECES, us, w->bishop_pawns * bb_count(own_pawns & colour));
+        }
+        if (type == ROOK && !(file & own_pawns))
+            ADD(TERM_PIECES, us, file & pawns ? w->rook_half_open : w->rook_open);
     }
-    const Bitboard bishops = position_pieces(pos, us, BISHOP);
+    return sum;
+}
+
+INLINE int32_t piece_terms(const Position *pos, const Weights *w, Attacks *att, int us, EvalParts *parts) {
+    const Bitboard pawns = pos->by_type[PAWN], bishops = position_pieces(pos, us, BISHOP);
+    const Bitboard minors = bishops | position_pieces(pos, us, KNIGHT);
+    int32_t sum = type_terms(pos, w, att, us, KNIGHT, parts) + type_terms(pos, w, att, us, BISHOP, parts) +
+                  type_terms(pos, w, att, us, ROOK, parts) + type_terms(pos, w, att, us, QUEEN, parts);
     if ((bishops & LIGHT_SQUARES) && (bishops & ~LIGHT_SQUARES)) ADD(TERM_PIECES, us, w->bishop_pair);
     ADD(TERM_PIECES, us, w->behind_pawn * bb_count(bb_forward(us, minors) & pawns));
-    const Bitboard enemy_ahead = fill_ahead(them, enemy_pawns);
+    const Bitboard enemy_ahead = fill_ahead(!us, position_pieces(pos, !us, PAWN));
     const Bitboard ranks =
-        us == WHITE ? bb_rank(3) | bb_rank(4) | bb_rank(5) : bb_rank(2) | bb_rank(3) | bb_rank(4);
+        us == WHITE ? RANK_1 << 24 | RANK_1 << 32 | RANK_1 << 40 : RANK_8 >> 24 | RANK_8 >> 32 | RANK_8 >> 40;
     const Bitboard outposts = minors & ranks & att->by[us][PAWN] & ~beside(enemy_ahead);
-    ADD(TERM_PIECES, us,
-        w->outpost[0] * bb_count(outposts & ~bishops) + w->outpost[1] * bb_count(outposts & bishops));
+    ADD(TERM_PIECES, us, w->outpost[0] * bb_count(outposts & ~bishops));
+    ADD(TERM_PIECES, us, w->outpost[1] * bb_count(outposts & bishops));
     return sum;
 }
 
