@@ -133,15 +133,17 @@ static int king_square(const Men *men, int colour) {
     return NO_SQUARE;
 }
 
-// Whether a colour's king is attacked.
-static bool men_check(const Men *men, int colour) {
-    Bitboard king = bb_of(king_square(men, colour)), occupied = men_occupied(men);
-    for (int i = 0; i < men->count; i++)
-        if (piece_colour(men->piece[i]) != colour &&
-            man_attacks(men->piece[i], men->square[i], occupied) & king)
-            return true;
+// Whether a colour's king is attacked through an occupation.
+static bool king_attacked(const Men *men, int colour, Bitboard occupied) {
+    Bitboard king = bb_of(king_square(men, colour));
+    for (int i = 0; i < men->count; i++) {
+        if (piece_colour(men->piece[i]) == colour) continue;
+        if (man_attacks(men->piece[i], men->square[i], occupied) & king) return true;
+    }
     return false;
 }
+
+static bool men_check(const Men *men, int colour) { return king_attacked(men, colour, men_occupied(men)); }
 
 // Whether the pawn in a slot could have come by two steps just now, with an enemy pawn ready to take it en
 // passant.
@@ -319,9 +321,16 @@ static Outlook look_ahead(const EndgameSet *set, const Table *table, size_t inde
             continue;
         }
         Bitboard targets = man_attacks(men->piece[slot], men->square[slot], occupied);
-        for (Bitboard quiet = targets & ~occupied; quiet;)
-            outlook.staying +=
-                table->code[moved_index(table, men, index, slot, bb_pop(&quiet))] != CODE_ILLEGAL;
+        Bitboard quiet = targets & ~occupied;
+        if (piece_type(men->piece[slot]) != KING &&
+            !king_attacked(men, men->stm, occupied ^ bb_of(men->square[slot]))) {
+            outlook.staying += bb_count(quiet); // neither in check nor pinned: all its moves are legal
+        } else {
+            while (quiet) {
+                size_t child = moved_index(table, men, index, slot, bb_pop(&quiet));
+                outlook.staying += table->code[child] != CODE_ILLEGAL;
+            }
+        }
         if (!(targets & occupied)) continue;
         for (int i = 0; i < men->count; i++)
             if (piece_colour(men->piece[i]) != men->stm && bb_has(targets, men->square[i]))

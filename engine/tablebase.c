@@ -128,10 +128,10 @@ bool tablebase_rank(const Position *root, bool repeated, bool rule50, TablebaseR
     struct TbRootMoves *moves = malloc(sizeof *moves); // 100 kB: too much for the stack of a search thread
     if (!moves) return false;
     pthread_mutex_lock(&Shared.lock);
-    bool known =
-        tb_probe_root_dtz(BOARD(root), root->rule50, 0, ep_of(root), root->stm == WHITE, repeated, rule50,
-                          moves) ||
-        tb_probe_root_wdl(BOARD(root), root->rule50, 0, ep_of(root), root->stm == WHITE, rule50, moves);
+    unsigned clock = root->rule50, ep = ep_of(root);
+    bool white = root->stm == WHITE;
+    ranks->dtz = tb_probe_root_dtz(BOARD(root), clock, 0, ep, white, repeated, rule50, moves);
+    bool known = ranks->dtz || tb_probe_root_wdl(BOARD(root), clock, 0, ep, white, rule50, moves);
     pthread_mutex_unlock(&Shared.lock);
     for (unsigned i = 0; known && i < moves->size; i++) {
         Move move = from_fathom(root, moves->moves[i].move);

@@ -28,6 +28,7 @@ typedef struct TablebaseLimits {
 // well.
 typedef struct TablebaseRanks {
     int count;
+    bool dtz; // by distance to a zeroing move; else by result alone
     Move moves[MAX_MOVES];
     int rank[MAX_MOVES];   // 1000 a win in time, -1000 a loss, 0 a draw
     TablebaseWdl wdl[MAX_MOVES]; // result after the move for the side that makes it, the root's half-move
