@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// tuner/simulate against what is known without it: the published pentanomial of the game model, the closed form of
-// constant-gain SPSA on a diagonal surface, and the figures of an independent simulator for fishtest's schedule.
+// tuner/simulate against what is known without it: the published pentanomial of the game model, the closed
+// form of constant-gain SPSA on a diagonal surface, and the figures of an independent simulator for
+// fishtest's schedule.
 #include "tuner/simulate.h"
 
 #include <math.h>
@@ -11,9 +12,12 @@
 void setUp(void) {}
 void tearDown(void) {}
 
-static const SurfaceSpec S0 = {.kind = SURFACE_S0, .params = 10, .start_elo = -20, .c0 = .4, .range_scale = 1};
-static const SurfaceSpec S1 = {.kind = SURFACE_S1, .params = 10, .start_elo = -20, .c0 = .4, .range_scale = 1};
-static const SurfaceSpec S3 = {.kind = SURFACE_S3, .params = 10, .start_elo = -20, .c0 = .4, .range_scale = 1};
+static const SurfaceSpec S0 = {
+    .kind = SURFACE_S0, .params = 10, .start_elo = -20, .c0 = .4, .range_scale = 1};
+static const SurfaceSpec S1 = {
+    .kind = SURFACE_S1, .params = 10, .start_elo = -20, .c0 = .4, .range_scale = 1};
+static const SurfaceSpec S3 = {
+    .kind = SURFACE_S3, .params = 10, .start_elo = -20, .c0 = .4, .range_scale = 1};
 
 // Mean over seeds and its standard error.
 typedef struct Mean {
@@ -85,8 +89,15 @@ static double closed_form(double r, double c, double games) {
 static void constant_gains_on_s0_follow_the_closed_form(void) {
     static const double Rs[] = {.005, .01}, Games[] = {5000, 20000, 50000};
     for (int i = 0; i < 6; i++) {
-        SimulationRun run = {.surface = S0, .mode = SPSA_CONSTANT, .last = true, .r = Rs[i / 3], .c_scale = 2,
-                             .games = (int64_t)Games[i % 3], .pairs = 4, .lag = 1, .tail = .5};
+        SimulationRun run = {.surface = S0,
+                             .mode = SPSA_CONSTANT,
+                             .last = true,
+                             .r = Rs[i / 3],
+                             .c_scale = 2,
+                             .games = (int64_t)Games[i % 3],
+                             .pairs = 4,
+                             .lag = 1,
+                             .tail = .5};
         Mean m = mean_of(&run, 1, getenv("HONE_LONG") ? 300 : 40);
         double expected = 20 - closed_form(run.r, .8, (double)run.games);
         TEST_ASSERT_DOUBLE_WITHIN(3 * m.error, expected, m.value);
@@ -99,31 +110,79 @@ static void fishtest_regains_what_another_simulator_says(void) {
         const SurfaceSpec *surface;
         int64_t games;
         double mean, error;
-    } Rows[] = {{&S1, 5000, 5.59, .51}, {&S1, 20000, 11.70, .57}, {&S1, 50000, 15.41, .47}, {&S3, 20000, 7.13, .45}};
+    } Rows[] = {
+        {&S1, 5000, 5.59, .51}, {&S1, 20000, 11.70, .57}, {&S1, 50000, 15.41, .47}, {&S3, 20000, 7.13, .45}};
     for (int i = 0; i < 4; i++) {
-        SimulationRun run = {.surface = *Rows[i].surface, .mode = SPSA_FISHTEST, .last = true, .r = .002, .c_scale = 1,
-                             .games = Rows[i].games, .pairs = 4, .lag = 1, .tail = .5};
+        SimulationRun run = {.surface = *Rows[i].surface,
+                             .mode = SPSA_FISHTEST,
+                             .last = true,
+                             .r = .002,
+                             .c_scale = 1,
+                             .games = Rows[i].games,
+                             .pairs = 4,
+                             .lag = 1,
+                             .tail = .5};
         Mean m = mean_of(&run, 1, 40);
         TEST_ASSERT_DOUBLE_WITHIN(3 * hypot(m.error, Rows[i].error), Rows[i].mean, m.value);
     }
 }
 
 static void a_run_is_the_same_every_time(void) {
-    SimulationRun run = {.surface = S3, .mode = SPSA_AUTO, .c_scale = 1, .games = 8000, .pairs = 4, .lag = 8, .tail = .5};
+    SimulationRun run = {
+        .surface = S3, .mode = SPSA_AUTO, .c_scale = 1, .games = 8000, .pairs = 4, .lag = 8, .tail = .5};
     double a = 0, b = 0, c = 0;
-    TEST_ASSERT_TRUE(simulate_run(&run, 5, &a, NULL) && simulate_run(&run, 5, &b, NULL) && simulate_run(&run, 6, &c, NULL));
+    TEST_ASSERT_TRUE(simulate_run(&run, 5, &a, NULL) && simulate_run(&run, 5, &b, NULL) &&
+                     simulate_run(&run, 6, &c, NULL));
     TEST_ASSERT_TRUE(a == b && a != c);
 }
 
 static void integers_bounds_and_late_results_still_gain(void) {
     for (int i = 0; i < 3; i++) {
-        SimulationRun run = {.surface = S1, .mode = SPSA_AUTO, .c_scale = 1, .games = 20000, .pairs = 4, .lag = 8, .tail = .5};
+        SimulationRun run = {
+            .surface = S1, .mode = SPSA_AUTO, .c_scale = 1, .games = 20000, .pairs = 4, .lag = 8, .tail = .5};
         if (i == 0) run.surface.integer = true;
         if (i == 1) run.surface.bound = true;
         if (i == 2) run.lag = 64;
         Mean m = mean_of(&run, 1, 12);
         TEST_ASSERT_TRUE(m.value > 14);
     }
+}
+
+// Half the parameters of S3 do nothing: few of them may be said to matter, many more of the others, and the
+// error that is quoted must be what values of inert parameters really scatter by.
+static void what_is_said_to_matter_does(void) {
+    int said[2] = {0}, count[2] = {0};
+    double square = 0;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        Surface *surface = surface_create(&S3, seed);
+        SpsaPlan plan = spsa_plan(surface_params(surface), 10, 20000, seed);
+        SpsaState *state = spsa_create(&plan, NULL);
+        double plus[10], minus[10];
+        for (int64_t k = 1; k <= spsa_iterations(&plan); k++) {
+            spsa_perturb(state, k, plus, minus);
+            PairModel model = pair_model(surface_elo(surface, plus) - surface_elo(surface, minus));
+            uint64_t penta[5] = {0};
+            for (uint64_t j = 0; j < 4; j++) {
+                double u = random_unit(random_at(seed, 1, (uint64_t)k * 4 + j));
+                int outcome = 0;
+                for (; outcome < 4 && u >= model.p[outcome]; outcome++) u -= model.p[outcome];
+                penta[outcome]++;
+            }
+            spsa_apply(state, k, penta);
+        }
+        for (int i = 0; i < 10; i++) {
+            SpsaEstimate e = spsa_estimate(state, i);
+            said[i % 2] += e.matters;
+            count[i % 2]++;
+            if (i % 2) square += e.signal * e.signal;
+        }
+        TEST_ASSERT_DOUBLE_WITHIN(.04, .64, spsa_draw_ratio(state));
+        spsa_destroy(state);
+        surface_destroy(surface);
+    }
+    TEST_ASSERT_TRUE(said[1] <= .06 * count[1]);
+    TEST_ASSERT_TRUE(said[0] >= .2 * count[0]);
+    TEST_ASSERT_DOUBLE_WITHIN(.15, 1, sqrt(square / count[1]));
 }
 
 int main(void) {
@@ -134,5 +193,6 @@ int main(void) {
     RUN_TEST(fishtest_regains_what_another_simulator_says);
     RUN_TEST(a_run_is_the_same_every_time);
     RUN_TEST(integers_bounds_and_late_results_still_gain);
+    RUN_TEST(what_is_said_to_matter_does);
     return UNITY_END();
 }

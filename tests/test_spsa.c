@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// tuner/spsa against worked examples of fishtest and OpenBench (tests/data/spsa.csv), the order of results, rounding
-// and bounds; tuner/spsa_input: the three input formats, what they refuse, and what is written.
+// tuner/spsa against worked examples of fishtest and OpenBench (tests/data/spsa.csv), the order of results,
+// rounding and bounds; tuner/spsa_input: the three input formats, what they refuse, and what is written.
 #include "tuner/spsa.h"
 
 #include <math.h>
@@ -14,12 +14,14 @@
 void setUp(void) {}
 void tearDown(void) {}
 
-// ---- the vectors ---------------------------------------------------------------------------------------------
+// ---- the vectors ----
 
 enum { COLUMNS = 34 };
-enum { IMPL, ITERATION, ITER_BEFORE, PARAM_NAME, IS_INT, START, MIN, MAX, C_END, R_END, A, ALPHA, GAMMA, NUM_ITER, C0, A0,
-       THETA_BEFORE, C_K, R_K, A_K, FLIP, THETA_PLUS, THETA_MINUS, ROUND_U, UCI_PLUS, UCI_MINUS, GAMES, WINS, DRAWS,
-       LOSSES, RESULT, DELTA, THETA_AFTER, CLIPPED };
+// clang-format off
+enum { IMPL, ITERATION, ITER_BEFORE, PARAM_NAME, IS_INT, START, MIN, MAX, C_END, R_END, A, ALPHA, GAMMA, NUM_ITER,
+       C0, A0, THETA_BEFORE, C_K, R_K, A_K, FLIP, THETA_PLUS, THETA_MINUS, ROUND_U, UCI_PLUS, UCI_MINUS, GAMES,
+       WINS, DRAWS, LOSSES, RESULT, DELTA, THETA_AFTER, CLIPPED };
+// clang-format on
 
 static double number(char *fields[], int column) { return atof(fields[column]); }
 
@@ -28,8 +30,13 @@ static void close_to(double expected, double got) {
 }
 
 static void check_row(char *f[], bool openbench) {
-    SpsaParam p = {.name = "P", .is_int = number(f, IS_INT) != 0, .start = number(f, START), .min = number(f, MIN),
-                   .max = number(f, MAX), .c_end = number(f, C_END), .r_end = number(f, R_END)};
+    SpsaParam p = {.name = "P",
+                   .is_int = number(f, IS_INT) != 0,
+                   .start = number(f, START),
+                   .min = number(f, MIN),
+                   .max = number(f, MAX),
+                   .c_end = number(f, C_END),
+                   .r_end = number(f, R_END)};
     SpsaPlan plan = spsa_plan(&p, 1, 0, 1);
     plan.mode = openbench ? SPSA_OPENBENCH : SPSA_FISHTEST;
     plan.games = (int64_t)number(f, NUM_ITER) * 2 * (openbench ? plan.pairs : 1);
@@ -45,7 +52,8 @@ static void check_row(char *f[], bool openbench) {
     close_to(number(f, THETA_MINUS), sides.wanted_minus);
     close_to(number(f, UCI_PLUS), sides.plus);
     close_to(number(f, UCI_MINUS), sides.minus);
-    close_to(number(f, THETA_AFTER), spsa_step(&plan, 0, number(f, THETA_BEFORE), gain, flip, number(f, RESULT)));
+    close_to(number(f, THETA_AFTER),
+             spsa_step(&plan, 0, number(f, THETA_BEFORE), gain, flip, number(f, RESULT)));
 }
 
 static void worked_examples_of_fishtest_and_openbench(void) {
@@ -70,8 +78,9 @@ static void worked_examples_of_fishtest_and_openbench(void) {
 }
 
 static void a_whole_run_equals_the_formulas_step_by_step(void) {
-    SpsaParam p[2] = {{.name = "A", .is_int = false, .start = 50, .min = 0, .max = 100, .c_end = 4, .r_end = .002},
-                      {.name = "B", .is_int = false, .start = 392, .min = 100, .max = 400, .c_end = 12.5, .r_end = .002}};
+    SpsaParam p[2] = {
+        {.name = "A", .is_int = false, .start = 50, .min = 0, .max = 100, .c_end = 4, .r_end = .002},
+        {.name = "B", .is_int = false, .start = 392, .min = 100, .max = 400, .c_end = 12.5, .r_end = .002}};
     SpsaPlan plan = spsa_plan(p, 2, 2000, 7);
     plan.mode = SPSA_FISHTEST;
     plan.lag = 1;
@@ -99,7 +108,7 @@ static void a_whole_run_equals_the_formulas_step_by_step(void) {
     spsa_destroy(state);
 }
 
-// ---- order, rounding, bounds ---------------------------------------------------------------------------------
+// ---- order, rounding, bounds ----
 
 static void fake_result(int64_t k, uint64_t penta[5]) {
     memset(penta, 0, 5 * sizeof *penta);
@@ -108,9 +117,10 @@ static void fake_result(int64_t k, uint64_t penta[5]) {
 
 // Perturbations asked for as early as the lag allows are the same as those asked for at the last moment.
 static void late_results_do_not_change_a_run(void) {
-    SpsaParam p[3] = {{.name = "A", .is_int = true, .start = 5, .min = 0, .max = 10, .c_end = 1, .r_end = .1},
-                      {.name = "B", .is_int = true, .start = 90, .min = 0, .max = 100, .c_end = 5, .r_end = .1},
-                      {.name = "C", .is_int = false, .start = 0, .min = -4, .max = 4, .c_end = .4, .r_end = .1}};
+    SpsaParam p[3] = {
+        {.name = "A", .is_int = true, .start = 5, .min = 0, .max = 10, .c_end = 1, .r_end = .1},
+        {.name = "B", .is_int = true, .start = 90, .min = 0, .max = 100, .c_end = 5, .r_end = .1},
+        {.name = "C", .is_int = false, .start = 0, .min = -4, .max = 4, .c_end = .4, .r_end = .1}};
     for (int mode = SPSA_AUTO; mode <= SPSA_CONSTANT; mode++) {
         SpsaPlan plan = spsa_plan(p, 3, 4000, 11);
         plan.mode = (SpsaMode)mode;
@@ -119,7 +129,8 @@ static void late_results_do_not_change_a_run(void) {
         int64_t total = spsa_iterations(&plan), asked = 0;
         TEST_ASSERT_EQUAL_INT(500, (int)total);
         for (int64_t k = 1; k <= total; k++) {
-            for (; spsa_ready(eager, asked + 1); asked++) spsa_perturb(eager, asked + 1, seen[asked + 1], seen[asked + 1] + 3);
+            for (; spsa_ready(eager, asked + 1); asked++)
+                spsa_perturb(eager, asked + 1, seen[asked + 1], seen[asked + 1] + 3);
             TEST_ASSERT_EQUAL_INT((int)(k + 7 < total ? k + 7 : total), (int)asked);
             spsa_perturb(lazy, k, now, now + 3);
             TEST_ASSERT_EQUAL_MEMORY(now, seen[k], sizeof now);
@@ -147,8 +158,10 @@ static void auto_plays_whole_numbers_within_bounds_and_full_differences(void) {
         spsa_perturb(state, k, plus, minus);
         for (int i = 0; i < 2; i++) {
             TEST_ASSERT_TRUE(plus[i] == floor(plus[i]) && minus[i] == floor(minus[i]));
-            TEST_ASSERT_TRUE(plus[i] >= p[i].min && plus[i] <= p[i].max && minus[i] >= p[i].min && minus[i] <= p[i].max);
-            TEST_ASSERT_TRUE_MESSAGE(plus[i] != minus[i], "one shared draw and c of at least 1 keep the sides apart");
+            TEST_ASSERT_TRUE(plus[i] >= p[i].min && plus[i] <= p[i].max && minus[i] >= p[i].min &&
+                             minus[i] <= p[i].max);
+            TEST_ASSERT_TRUE_MESSAGE(plus[i] != minus[i],
+                                     "one shared draw and c of at least 1 keep the sides apart");
         }
         uint64_t penta[5];
         fake_result(k, penta);
@@ -171,7 +184,7 @@ static void bad_plans_are_refused_by_name(void) {
     TEST_ASSERT_NULL(spsa_create(&plan, &error));
 }
 
-// ---- input and output ----------------------------------------------------------------------------------------
+// ---- input and output ----
 
 static void the_three_input_formats_say_the_same(void) {
     static const char *const Texts[] = {
@@ -216,7 +229,8 @@ static void bad_input_is_refused_with_its_place(void) {
     refused("A, int, 1.5, 0, 5, 1, .1", "whole numbers");
     refused("A, int, 1, 0, 5, 1, .1\na, int, 1, 0, 5, 1, .1", "in:2: parameter 'a' is named twice");
     refused("{\"A\": {\"value\": 1, \"min_value\": 0, \"max_value\": 5}}", "in: 'A': step");
-    refused("{\"A\": {\"value\": 1, \"min_value\": 0, \"max_value\": 5, \"step\": 1, \"x\": 1}}", "unknown key 'x'");
+    refused("{\"A\": {\"value\": 1, \"min_value\": 0, \"max_value\": 5, \"step\": 1, \"x\": 1}}",
+            "unknown key 'x'");
     refused("{\"A\":\n {\"value\": }}", "in:2: not a JSON");
     refused("{}", "no parameters");
 }
@@ -249,7 +263,8 @@ static void select_and_write(void) {
             SpsaList again;
             TEST_ASSERT_TRUE_MESSAGE(spsa_list_parse(buffer, "again", &again, &error), error.text);
             TEST_ASSERT_EQUAL_INT(2, again.count);
-            TEST_ASSERT_TRUE(again.items[0].start == 81 && again.items[1].start == 1.25 && again.items[1].c_end == .1);
+            TEST_ASSERT_TRUE(again.items[0].start == 81 && again.items[1].start == 1.25 &&
+                             again.items[1].c_end == .1);
             spsa_list_free(&again);
         }
         free(buffer);

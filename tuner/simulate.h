@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The tuner's test bench: Elo surfaces that are known exactly and a model of game pairs, so that the tuner can be
-// run unchanged against millions of simulated games. The `simulate` command lives here too.
+// The tuner's test bench: Elo surfaces that are known exactly and a model of game pairs, so that the tuner
+// can be run unchanged against millions of simulated games. The `simulate` command lives here too.
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +8,8 @@
 
 #include "tuner/spsa.h"
 
-// The families of surfaces: diagonal, rotated quadratic of condition 30, not quadratic with half the parameters inert.
+// The families of surfaces: diagonal, rotated quadratic of condition 30, not quadratic with half the
+// parameters inert.
 typedef enum SurfaceKind { SURFACE_S0, SURFACE_S1, SURFACE_S3 } SurfaceKind;
 
 // What a surface is made from; every field of it but the kind can be set on the command line.

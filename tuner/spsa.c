@@ -3,13 +3,26 @@
 //
 // Auto in short. The first games are probes: the centre plays against the centre moved by one step in every
 // parameter, which measures what a step costs; the step is adapted until it costs what is wanted. Those games
-// also give the draw ratio and a first gradient. From cost, draw ratio and budget follow c and r by the closed
-// form for quadratic surfaces; the rest is SPSA with shared rounding, realised differences and an average.
+// also give the draw ratio and a first gradient. From cost, draw ratio and budget follow c and r by the
+// closed form for quadratic surfaces; the rest is SPSA with shared rounding, realised differences and an
+// average.
 #include "tuner/spsa.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+// The rules of auto: chosen on seeds 1 to 100 of the simulator, reported on others (tuner/SIMULATION.md).
+static const double AutoBase = .125;  // first guess of c, as a share of the range
+static const double AutoWidest = .5;  // largest c, as a share of the range
+static const double AutoProbes = .08; // share of the budget whose games also measure what a step costs
+static const double AutoWorth = 3;    // what a step should cost a parameter, in Elo
+static const double AutoMissing = 10; // Elo thought to be missing at the start; only its logarithm counts
+static const double AutoFactor = 1;   // r relative to the closed form
+static const double AutoAlpha = .45;  // how fast r falls
+static const double AutoShift = .5;   // how far a probe's middle lies from the centre, in steps
+static const double AutoNear = .5;    // share of c that is kept however near a bound is
+static const double AutoMatters = 12; // chi-square that about 2 % of inert parameters reach (test_simulate)
 
 enum { STREAM_FLIP = 0x5350, STREAM_ROUND_PLUS, STREAM_ROUND_MINUS };
 
@@ -30,16 +43,16 @@ struct SpsaState {
     uint64_t penta[5];
     Snapshot *ring;     // lag + 1 entries, entry k % (lag + 1) is the state after iteration k
     double *ring_theta; // (lag + 1) x count
-    double *theta, *sum, *noise, *noise_sum, *base, *slope, *plus, *minus;
+    double *theta, *sum, *noise, *base, *plus, *minus; // count numbers each
     Evidence *evidence;
-    double sum_weight;
+    double sum_weight;     // iterations in sum
+    double square, played; // sum of squared results (less what probes cost), games
     // auto
     bool probing;
     int64_t probes;
-    double scale;                  // c in units of base
-    double cost_num, cost_den;     // weighted least squares of the cost of a probe at scale 1
-    double worth, r;               // cost of a step a parameter, gain
-    int64_t main_from;             // the iteration after which the main phase began
+    double scale;              // c in units of base
+    double cost_num, cost_den; // weighted least squares of the cost of a probe at scale 1
+    double worth, r;           // cost of a step a parameter, gain
 };
 
 const char *spsa_mode_name(SpsaMode mode) {
@@ -48,8 +61,17 @@ const char *spsa_mode_name(SpsaMode mode) {
 }
 
 SpsaPlan spsa_plan(const SpsaParam *params, int count, int64_t games, uint64_t seed) {
-    return (SpsaPlan){.mode = SPSA_AUTO, .params = params, .count = count, .seed = seed, .games = games,
-                      .pairs = 4, .lag = 8, .alpha = .602, .gamma = .101, .a_ratio = .1, .tail = .5};
+    return (SpsaPlan){.mode = SPSA_AUTO,
+                      .params = params,
+                      .count = count,
+                      .seed = seed,
+                      .games = games,
+                      .pairs = 4,
+                      .lag = 8,
+                      .alpha = .602,
+                      .gamma = .101,
+                      .a_ratio = .1,
+                      .tail = .5};
 }
 
 bool spsa_check(const SpsaPlan *plan, Error *error) {
@@ -65,9 +87,11 @@ bool spsa_check(const SpsaPlan *plan, Error *error) {
     if (!(plan->tail > 0 && plan->tail <= 1)) return error_set(error, "tail %g: expected (0, 1]", plan->tail);
     for (int i = 0; i < plan->count; i++) {
         const SpsaParam *p = &plan->params[i];
-        if (!(p->min < p->max)) return error_set(error, "parameter %s: min %g is not below max %g", p->name, p->min, p->max);
+        if (!(p->min < p->max))
+            return error_set(error, "parameter %s: min %g is not below max %g", p->name, p->min, p->max);
         if (!(p->start >= p->min && p->start <= p->max))
-            return error_set(error, "parameter %s: value %g is outside [%g, %g]", p->name, p->start, p->min, p->max);
+            return error_set(error, "parameter %s: value %g is outside [%g, %g]", p->name, p->start, p->min,
+                             p->max);
         if (plan->mode != SPSA_AUTO && !(p->c_end > 0))
             return error_set(error, "parameter %s: c_end %g: expected more than 0", p->name, p->c_end);
         if (plan->mode != SPSA_AUTO && !(p->r_end >= 0))
@@ -80,7 +104,7 @@ int64_t spsa_iterations(const SpsaPlan *plan) { return plan->games / (2 * plan->
 
 static double clip(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
 
-// ---- hand-set gains ------------------------------------------------------------------------------------------
+// ---- hand-set gains ----
 
 // What the schedule multiplies c_end and r_end c_end^2 by once `pairs` pairs have been applied.
 typedef struct Schedule {
@@ -93,7 +117,8 @@ static Schedule schedule_at(const SpsaPlan *plan, double pairs) {
     double count = openbench ? (double)spsa_iterations(plan) : (double)(plan->games / 2);
     double offset = openbench ? plan->a_ratio * count : floor(plan->a_ratio * count);
     double it = 1 + (openbench ? pairs / plan->pairs : pairs);
-    return (Schedule){.c = pow(count / it, plan->gamma), .a = pow((offset + count) / (offset + it), plan->alpha)};
+    return (Schedule){.c = pow(count / it, plan->gamma),
+                      .a = pow((offset + count) / (offset + it), plan->alpha)};
 }
 
 static SpsaGain gain_from(const SpsaPlan *plan, int i, Schedule at) {
@@ -120,7 +145,8 @@ SpsaSides spsa_sides(const SpsaPlan *plan, int i, double theta, double c, int fl
     return s;
 }
 
-double spsa_step(const SpsaPlan *plan, int i, double theta, SpsaGain gain, int flip, double wins_minus_losses) {
+double spsa_step(const SpsaPlan *plan, int i, double theta, SpsaGain gain, int flip,
+                 double wins_minus_losses) {
     const SpsaParam *p = &plan->params[i];
     return clip(theta + gain.r * gain.c * flip * wins_minus_losses, p->min, p->max);
 }
@@ -135,22 +161,7 @@ static double rounding(const SpsaPlan *plan, uint64_t stream, int64_t k, int i) 
     return random_unit(random_at(plan->seed, stream, (uint64_t)k * (uint64_t)plan->count + (uint64_t)i));
 }
 
-// ---- the state -----------------------------------------------------------------------------------------------
-
-#ifdef SPSA_RESEARCH
-extern double spsa_rule[16];
-#define RULE(index, value) spsa_rule[index]
-#else
-#define RULE(index, value) (value)
-#endif
-#define BASE_SHARE RULE(0, .125)     // first guess of c as a share of the range
-#define MAX_SHARE RULE(1, .25)       // largest c as a share of the range
-#define PROBE_SHARE RULE(2, .08)     // share of the budget spent on probes
-#define TARGET RULE(3, 2.5)          // Elo one step of one parameter should cost
-#define R_FACTOR RULE(4, 1.)         // r relative to the closed form
-#define AUTO_ALPHA RULE(5, .602)
-#define AUTO_GAMMA RULE(6, 0.)
-#define MISSING RULE(7, 10.)         // Elo assumed missing at the start
+// ---- the state ----
 
 static double score_of(const uint64_t penta[5]) { // wins - losses
     return 2. * (double)penta[4] + (double)penta[3] - (double)penta[1] - 2. * (double)penta[0];
@@ -172,24 +183,24 @@ SpsaState *spsa_create(const SpsaPlan *plan, Error *error) {
         s->ring = calloc((size_t)plan->lag + 1, sizeof *s->ring);
         s->ring_theta = calloc(((size_t)plan->lag + 1) * n, sizeof(double));
         s->evidence = calloc(n, sizeof *s->evidence);
-        s->theta = calloc(n * 8, sizeof(double));
+        s->theta = calloc(n * 6, sizeof(double));
     }
     if (!s || !s->ring || !s->ring_theta || !s->evidence || !s->theta) {
         spsa_destroy(s);
         error_set(error, "out of memory for %d parameters", plan->count);
         return NULL;
     }
-    double **const arrays[] = {&s->sum, &s->noise, &s->noise_sum, &s->base, &s->slope, &s->plus, &s->minus};
+    double **const arrays[] = {&s->sum, &s->noise, &s->base, &s->plus, &s->minus};
     for (size_t j = 0; j < sizeof arrays / sizeof *arrays; j++) *arrays[j] = s->theta + (j + 1) * n;
     s->iterations = spsa_iterations(plan);
     for (int i = 0; i < plan->count; i++) {
         const SpsaParam *p = &plan->params[i];
         s->theta[i] = p->start;
-        s->base[i] = (p->max - p->min) * BASE_SHARE;
+        s->base[i] = (p->max - p->min) * AutoBase;
     }
     s->scale = 1;
     s->probing = plan->mode == SPSA_AUTO;
-    s->probes = (int64_t)ceil((double)s->iterations * PROBE_SHARE);
+    s->probes = (int64_t)ceil((double)s->iterations * AutoProbes);
     remember(s);
     return s;
 }
@@ -209,11 +220,32 @@ bool spsa_ready(const SpsaState *s, int64_t k) {
     return k > s->applied && k <= s->applied + s->plan.lag && k <= s->iterations;
 }
 
-static double auto_c(const SpsaState *s, int i, double scale) {
+// The full step of parameter i at a scale: at least 1 for an integer, at most what fits into its range.
+static double auto_c(const SpsaState *s, int i, double scale, double reach) {
     const SpsaParam *p = &s->plan.params[i];
     double c = s->base[i] * scale;
     if (p->is_int && c < 1) c = 1;
-    return fmin(c, (p->max - p->min) * .5);
+    return fmin(c, (p->max - p->min) * .5 / reach);
+}
+
+// Where parameter i is perturbed: the centre, and how far from it either side lies.
+typedef struct Spot {
+    double centre, c, plus, minus;
+} Spot;
+
+// Near a bound the step shrinks, down to AutoNear, before the centre leaves theta. A probe moves both sides
+// AutoShift steps along the perturbation, so that the plus side is further from the centre than the minus
+// side.
+static Spot auto_spot(const SpsaState *s, int i, double theta, Snapshot seen) {
+    const SpsaParam *p = &s->plan.params[i];
+    double shift = seen.probe ? AutoShift : 0, reach = 1 + shift;
+    double full = auto_c(s, i, seen.scale, reach), least = full * AutoNear;
+    if (p->is_int) least = fmin(fmax(least, 1), full);
+    double c = clip(fmin(theta - p->min, p->max - theta) / reach, least, full);
+    return (Spot){.centre = clip(theta, p->min + c * reach, p->max - c * reach),
+                  .c = c,
+                  .plus = c * (1 + shift),
+                  .minus = c * (1 - shift)};
 }
 
 void spsa_perturb(const SpsaState *s, int64_t k, double *plus, double *minus) {
@@ -227,16 +259,16 @@ void spsa_perturb(const SpsaState *s, int64_t k, double *plus, double *minus) {
         int flip = spsa_flip(plan, k, i);
         double u = p->is_int ? rounding(plan, STREAM_ROUND_PLUS, k, i) : 0;
         if (plan->mode != SPSA_AUTO) {
-            double u_minus = p->is_int && plan->mode != SPSA_OPENBENCH ? rounding(plan, STREAM_ROUND_MINUS, k, i) : u;
+            double u_minus =
+                p->is_int && plan->mode != SPSA_OPENBENCH ? rounding(plan, STREAM_ROUND_MINUS, k, i) : u;
             double c = gain_from(plan, i, at).c;
             SpsaSides sides = spsa_sides(plan, i, theta[i], c, flip, u, u_minus);
             plus[i] = sides.plus;
             minus[i] = sides.minus;
         } else {
-            double c = auto_c(s, i, s->ring[slot].scale);
-            double centre = clip(theta[i], p->min + c, p->max - c);
-            plus[i] = centre + c * flip;
-            minus[i] = s->ring[slot].probe ? centre : centre - c * flip;
+            Spot spot = auto_spot(s, i, theta[i], s->ring[slot]);
+            plus[i] = spot.centre + spot.plus * flip;
+            minus[i] = spot.centre - spot.minus * flip;
             if (p->is_int) {
                 plus[i] = clip(floor(plus[i] + u), p->min, p->max);
                 minus[i] = clip(floor(minus[i] + u), p->min, p->max);
@@ -260,70 +292,120 @@ double spsa_draw_ratio(const SpsaState *s) {
 
 double spsa_step_worth(const SpsaState *s) { return s->worth; }
 
+// Variance of one game's result in Elo^2.
+static double auto_noise(const SpsaState *s) {
+    return SPSA_ELO * SPSA_ELO * clip(1 - spsa_draw_ratio(s), .05, 1);
+}
+
+// The gain r* of the closed form for what a step is worth and for the budget.
+static double auto_r(const SpsaState *s, double worth) {
+    double games = (double)s->iterations * 2 * s->plan.pairs;
+    double q = s->plan.count * auto_noise(s) / (64 * worth * games);
+    return AutoFactor * SPSA_ELO / (8 * worth * games) * log(fmax(AutoMissing / q, 3));
+}
+
+// What all parameters together cost at a scale, in Elo, and the standard error of that.
+typedef struct Cost {
+    double value, error;
+} Cost;
+
+static Cost auto_cost(const SpsaState *s, double scale) {
+    if (s->cost_den <= 0) return (Cost){.value = 0, .error = HUGE_VAL};
+    double square = scale * scale;
+    return (Cost){.value = fmax(s->cost_num / s->cost_den, 0) * square,
+                  .error = sqrt(auto_noise(s) / s->cost_den) * square};
+}
+
 // Ends the probes: the cost of a step is known as well as it will be; c is set, r follows from the budget.
 static void auto_begin(SpsaState *s) {
-    const SpsaPlan *plan = &s->plan;
-    int n = plan->count;
-    double noise = SPSA_ELO * SPSA_ELO * (1 - spsa_draw_ratio(s)); // variance of a game in Elo^2
-    double cost = s->cost_num / s->cost_den * s->scale * s->scale;
-    double error = sqrt(noise / s->cost_den) * s->scale * s->scale;
-    s->worth = fmax(cost, error) / n;
-    double games = (double)(s->iterations - s->applied) * 2 * plan->pairs;
-    if (games < 1) games = 1;
-    double q = n * noise / (64 * s->worth * games);
-    s->r = R_FACTOR * SPSA_ELO / (8 * s->worth * games) * log(fmax(MISSING / q, 3));
-    s->main_from = s->applied;
+    Cost cost = auto_cost(s, s->scale);
+    s->worth = fmax(cost.value, cost.error) / s->plan.count;
+    s->r = auto_r(s, s->worth);
     s->probing = false;
 }
 
 // One probe: the cost of a step by least squares, and the scale moved towards the wanted cost.
 static void auto_probe(SpsaState *s, double scale, double y, double games) {
-    double square = scale * scale;
-    s->cost_num -= square * y * SPSA_ELO;
-    s->cost_den += square * square * games;
-    double target = TARGET * s->plan.count;
-    double cost = -y * SPSA_ELO / games;
-    double step = (1 - cost / target) / (2 * ((double)s->applied + 128. / games));
+    double lever = 4 * AutoShift * scale * scale; // costs of a step that the result contains
+    s->cost_num -= lever * y * SPSA_ELO;
+    s->cost_den += lever * lever * games;
+    double target = AutoWorth * s->plan.count;
+    double cost = -y * SPSA_ELO / games / (4 * AutoShift);
+    double before = (double)s->applied * 2 * s->plan.pairs;
+    double step = (1 - cost / target) * games / (2 * (before + 64));
     s->scale *= exp(clip(step, -.2, .2));
-    s->scale = clip(s->scale, 1. / 64, MAX_SHARE / BASE_SHARE);
+    s->scale = clip(s->scale, 1. / 64, AutoWidest / AutoBase);
 }
 
-static void apply_auto(SpsaState *s, int64_t k, double y) {
+// Notes what iteration k says about parameter i: its difference d, its place, the result, the step taken for
+// it.
+static void note(SpsaState *s, int64_t k, int i, double place, double y, double games, double step) {
+    Evidence *e = &s->evidence[i];
+    double d = s->plus[i] - s->minus[i], t = place - s->plan.params[i].start;
+    e->dd += d * d * games;
+    e->ddt += d * d * t * games;
+    e->ddtt += d * d * t * t * games;
+    e->yd += y * d;
+    e->ydt += y * d * t;
+    // A step counts in the tail's average as far as the average still lies ahead of it.
+    double ahead = (double)(s->iterations - k + 1) / (s->plan.tail * (double)s->iterations);
+    double weight = ahead < 1 ? ahead : 1;
+    s->noise[i] += weight * weight * step * step * games;
+}
+
+// Applies a result; returns it without what a probe costs.
+static double apply_auto(SpsaState *s, int64_t k, double y, double games) {
     const SpsaPlan *plan = &s->plan;
     int slot = (int)((k > plan->lag ? k - plan->lag : 0) % (plan->lag + 1));
     Snapshot seen = s->ring[slot];
-    double games = 2. * plan->pairs;
+    double worth = s->worth, r = s->r;
     if (seen.probe) {
+        Cost cost = auto_cost(s, seen.scale); // without this result, so that it is not used twice
+        worth = (cost.value + cost.error) / plan->count;
+        r = isfinite(worth) ? auto_r(s, worth) : 0;
+        if (!isfinite(worth)) worth = 0;
         if (s->probing) auto_probe(s, seen.scale, y, games);
-        for (int i = 0; i < plan->count; i++)
-            if (s->plus[i] != s->minus[i]) s->slope[i] += y / (s->plus[i] - s->minus[i]);
+        y += 4 * AutoShift * cost.value / SPSA_ELO * games;
         if (s->probing && s->applied + 1 >= s->probes) auto_begin(s);
-        return;
     }
-    double share = (double)(k - s->main_from) / (double)(s->iterations - s->main_from);
-    double r = s->r * pow((.1 + 1) / (.1 + share), AUTO_ALPHA);
+    r *= pow((.1 + 1) / (.1 + (double)k / (double)s->iterations), AutoAlpha);
     for (int i = 0; i < plan->count; i++) {
         const SpsaParam *p = &plan->params[i];
-        double c = auto_c(s, i, seen.scale), d = s->plus[i] - s->minus[i];
+        double theta = s->ring_theta[(size_t)slot * (size_t)plan->count + (size_t)i];
+        double d = s->plus[i] - s->minus[i];
+        Spot spot = auto_spot(s, i, theta, seen);
         if (d == 0) continue;
-        s->theta[i] = clip(s->theta[i] + 2 * r * c * c * y / d, p->min, p->max);
+        double full =
+            auto_c(s, i, seen.scale, 1); // the curvature 2 worth / c^2 carries the slope from centre to theta
+        double carry = 2 * worth / (full * full) * (theta - spot.centre) / SPSA_ELO * games;
+        double step = 2 * r * spot.c * spot.c / d;
+        note(s, k, i, spot.centre, y, games, step);
+        s->theta[i] = clip(s->theta[i] + step * y - step * d * carry, p->min, p->max);
     }
+    return y;
 }
 
 void spsa_apply(SpsaState *s, int64_t k, const uint64_t penta[5]) {
     const SpsaPlan *plan = &s->plan;
-    double y = score_of(penta);
+    double y = score_of(penta), games = 0;
     spsa_perturb(s, k, s->plus, s->minus);
-    for (int j = 0; j < 5; j++) s->penta[j] += penta[j];
-    if (plan->mode == SPSA_AUTO) {
-        apply_auto(s, k, y);
+    for (int j = 0; j < 5; j++) {
+        s->penta[j] += penta[j];
+        games += 2. * (double)penta[j];
+    }
+    if (games == 0) { // every pair of it was set aside: the iteration passes without a step
+    } else if (plan->mode == SPSA_AUTO) {
+        y = apply_auto(s, k, y, games);
     } else {
         Schedule at = schedule_at(plan, (double)((k - 1) * plan->pairs));
         for (int i = 0; i < plan->count; i++) {
             SpsaGain gain = gain_from(plan, i, at);
+            note(s, k, i, s->theta[i], y, games, gain.r * gain.c);
             s->theta[i] = spsa_step(plan, i, s->theta[i], gain, spsa_flip(plan, k, i), y);
         }
     }
+    s->square += y * y;
+    s->played += games;
     s->applied = k;
     remember(s);
     if ((double)k > (double)s->iterations * (1 - plan->tail)) {
@@ -333,13 +415,24 @@ void spsa_apply(SpsaState *s, int64_t k, const uint64_t penta[5]) {
 }
 
 SpsaEstimate spsa_estimate(const SpsaState *s, int i) {
+    const SpsaParam *p = &s->plan.params[i];
+    const Evidence *v = &s->evidence[i];
     SpsaEstimate e = {.last = s->theta[i]};
     e.average = s->sum_weight > 0 ? s->sum[i] / s->sum_weight : s->theta[i];
-    e.value = s->plan.params[i].is_int ? floor(e.average + .5) : e.average;
+    e.value = p->is_int ? clip(floor(e.average + .5), p->min, p->max) : e.average;
+    double variance = s->played > 0 ? s->square / s->played : 0; // of one game's result
+    e.error = sqrt(s->noise[i] * variance);
+    e.signal = e.error > 0 ? (e.average - p->start) / e.error : 0;
+    double det = v->dd * v->ddtt - v->ddt * v->ddt;
+    if (variance > 0 && det > 1e-9 * v->dd * v->ddtt)
+        e.chi2 = (v->yd * v->yd * v->ddtt - 2 * v->yd * v->ydt * v->ddt + v->ydt * v->ydt * v->dd) / det /
+                 variance;
+    else if (variance > 0 && v->dd > 0) e.chi2 = v->yd * v->yd / v->dd / variance;
+    e.matters = e.chi2 > AutoMatters;
     return e;
 }
 
 SpsaGain spsa_gain_now(const SpsaState *s, int i) {
     if (s->plan.mode != SPSA_AUTO) return spsa_gain(&s->plan, i, (double)(s->applied * s->plan.pairs));
-    return (SpsaGain){.c = auto_c(s, i, s->scale), .r = s->r};
+    return (SpsaGain){.c = auto_c(s, i, s->scale, 1), .r = s->r};
 }

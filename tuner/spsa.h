@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The mathematics of the tuner: perturbations, gains, updates and what they add up to. No input, no output, no
-// games: a caller plays what spsa_perturb asks for and hands the results back to spsa_apply in order.
+// The mathematics of the tuner: perturbations, gains, updates and what they add up to. No input, no output,
+// no games: a caller plays what spsa_perturb asks for and hands the results back to spsa_apply in order.
 //
 // Nothing here keeps a generator: iteration k depends on (plan, seed, k) and on the state after iteration
 // k - lag, so replaying the results of a journal gives the same state to the last bit.
@@ -36,7 +36,7 @@ typedef struct SpsaPlan {
     int pairs;               // game pairs of one iteration
     int lag;                 // iteration k is perturbed around theta after iteration k - lag; 1 is sequential
     double alpha, gamma, a_ratio; // the schedule of fishtest and OpenBench
-    double tail;             // share of the run, counted from its end, that the average takes in
+    double tail;                  // share of the run, counted from its end, that the average takes in
 } SpsaPlan;
 
 // Gains of one parameter at one moment: half the perturbation, and the step relative to it.
@@ -44,26 +44,28 @@ typedef struct SpsaGain {
     double c, r;
 } SpsaGain;
 
-// What the two sides of an iteration play for one parameter: wanted values and values as the engine gets them.
+// What the two sides of an iteration play for one parameter: wanted values and values as the engine gets
+// them.
 typedef struct SpsaSides {
     double wanted_plus, wanted_minus, plus, minus;
 } SpsaSides;
 
 // What is known about one parameter at the moment.
 typedef struct SpsaEstimate {
-    double last;      // theta
-    double average;   // mean of theta over the tail
-    double value;     // what to use: the average, as an integer where the parameter is one
-    double error;     // standard deviation that value would have if the parameter did nothing at all
-    double signal;    // (value - start) / error
-    double chi2;      // evidence of any effect, slope or curvature: chi-square with two degrees of freedom
-    bool matters;     // chi2 beyond the 1 % point
+    double last;    // theta
+    double average; // mean of theta over the tail
+    double value;   // what to use: the average, as an integer where the parameter is one
+    double error;   // standard deviation that value would have if the parameter did nothing at all
+    double signal;  // (value - start) / error
+    double chi2;    // evidence of any effect, slope or curvature: chi-square with two degrees of freedom
+    bool matters;   // chi2 beyond what about 2 % of inert parameters reach
 } SpsaEstimate;
 
 // The run so far; made by spsa_create, opaque to callers.
 typedef struct SpsaState SpsaState;
 
-// A plan with the customary defaults (auto, alpha .602, gamma .101, A ratio .1, lag 8, 4 pairs, tail one half).
+// A plan with the customary defaults (auto, alpha .602, gamma .101, A ratio .1, lag 8, 4 pairs, tail one
+// half).
 SpsaPlan spsa_plan(const SpsaParam *params, int count, int64_t games, uint64_t seed);
 
 // Refuses a plan that cannot be run, naming the parameter or field.
@@ -72,15 +74,18 @@ bool spsa_check(const SpsaPlan *plan, Error *error);
 // Number of iterations of a plan: its budget in whole iterations.
 int64_t spsa_iterations(const SpsaPlan *plan);
 
-// Gains of fishtest's, OpenBench's or constant SPSA for parameter i once `pairs` game pairs have been applied.
+// Gains of fishtest's, OpenBench's or constant SPSA for parameter i once `pairs` game pairs have been
+// applied.
 SpsaGain spsa_gain(const SpsaPlan *plan, int i, double pairs);
 
-// The two sides of parameter i around theta in the hand-set modes; u_plus and u_minus in [0, 1) round integers.
+// The two sides of parameter i around theta in the hand-set modes; u_plus and u_minus in [0, 1) round
+// integers.
 SpsaSides spsa_sides(const SpsaPlan *plan, int i, double theta, double c, int flip, double u_plus,
                      double u_minus);
 
 // Theta after a result in the hand-set modes: theta + r c flip (wins - losses), clipped to the range.
-double spsa_step(const SpsaPlan *plan, int i, double theta, SpsaGain gain, int flip, double wins_minus_losses);
+double spsa_step(const SpsaPlan *plan, int i, double theta, SpsaGain gain, int flip,
+                 double wins_minus_losses);
 
 // The sign of parameter i in iteration k (from 1).
 int spsa_flip(const SpsaPlan *plan, int64_t k, int i);

@@ -31,7 +31,8 @@ static bool list_add(SpsaList *list, const SpsaParam *param, Error *error) {
 
 static bool param_check(const SpsaParam *p, Error *error) {
     if (!p->name[0]) return error_set(error, "name: expected one, found none");
-    if (!(p->min < p->max)) return error_set(error, "'%s': min %g is not below max %g", p->name, p->min, p->max);
+    if (!(p->min < p->max))
+        return error_set(error, "'%s': min %g is not below max %g", p->name, p->min, p->max);
     if (p->start < p->min || p->start > p->max)
         return error_set(error, "'%s': value %g is outside [%g, %g]", p->name, p->start, p->min, p->max);
     if (p->c_end <= 0) return error_set(error, "'%s': c_end %g: expected more than 0", p->name, p->c_end);
@@ -41,7 +42,8 @@ static bool param_check(const SpsaParam *p, Error *error) {
     return true;
 }
 
-// Cuts a line at its commas, in place; blanks around fields go. Returns the number of fields, at most max + 1.
+// Cuts a line at its commas, in place; blanks around fields go. Returns the number of fields, at most max
+// + 1.
 static int split(char *line, char *fields[], int max) {
     int count = 0;
     for (char *at = line; at;) {
@@ -57,14 +59,16 @@ static int split(char *line, char *fields[], int max) {
     return count;
 }
 
-// `name, int|float, value, min, max, c_end, r_end` (OpenBench) or `name,start,min,max,c_end,r_end` (fishtest).
+// `name, int|float, value, min, max, c_end, r_end` (OpenBench) or `name,start,min,max,c_end,r_end`
+// (fishtest).
 static bool parse_line(char *line, SpsaParam *p, Error *error) {
     static const char *const Names[] = {"value", "min", "max", "c_end", "r_end"};
     char *fields[MAX_FIELDS];
     int count = split(line, fields, MAX_FIELDS);
     if (count != 6 && count != 7)
-        return error_set(error, "%d fields: expected 7 (name, int, value, min, max, c_end, r_end) or 6 without the type",
-                         count);
+        return error_set(
+            error, "%d fields: expected 7 (name, int, value, min, max, c_end, r_end) or 6 without the type",
+            count);
     *p = (SpsaParam){.is_int = true};
     if (!text_copy(p->name, sizeof p->name, fields[0]))
         return error_set(error, "name '%s': longer than %d characters", fields[0], SPSA_NAME - 1);
@@ -78,7 +82,8 @@ static bool parse_line(char *line, SpsaParam *p, Error *error) {
         if (!parse_real(fields[count - 5 + i], -1e15, 1e15, numbers[i], error))
             return error_prefix(error, "'%s': %s", p->name, Names[i]);
     // fishtest names no type: whole numbers mean an integer
-    if (count == 6) p->is_int = p->start == floor(p->start) && p->min == floor(p->min) && p->max == floor(p->max);
+    if (count == 6)
+        p->is_int = p->start == floor(p->start) && p->min == floor(p->min) && p->max == floor(p->max);
     return param_check(p, error);
 }
 
@@ -88,7 +93,8 @@ static bool parse_lines(const char *text, const char *name, SpsaList *list, Erro
         char line[MAX_LINE];
         size_t length = strcspn(at, "\n");
         number++;
-        if (length >= sizeof line) return error_set(error, "%s:%d: line longer than %d", name, number, MAX_LINE - 1);
+        if (length >= sizeof line)
+            return error_set(error, "%s:%d: line longer than %d", name, number, MAX_LINE - 1);
         memcpy(line, at, length);
         line[length] = '\0';
         at += length + (at[length] == '\n');
@@ -101,7 +107,8 @@ static bool parse_lines(const char *text, const char *name, SpsaList *list, Erro
     return true;
 }
 
-// `{"Name": {"value": v, "min_value": a, "max_value": b, "step": c}, ...}`, all numbers; unknown keys are refused.
+// `{"Name": {"value": v, "min_value": a, "max_value": b, "step": c}, ...}`, all numbers; unknown keys are
+// refused.
 static bool parse_object(const cJSON *item, SpsaParam *p, Error *error) {
     static const char *const Keys[] = {"value", "min_value", "max_value", "step"};
     double *const numbers[] = {&p->start, &p->min, &p->max, &p->c_end};
@@ -165,7 +172,8 @@ static bool chosen_by(const SpsaParam *p, const char *word) {
 
 bool spsa_list_select(SpsaList *list, const char *words, Error *error) {
     char copy[4096], *fields[SPSA_MAX_PARAMS];
-    if (!text_copy(copy, sizeof copy, words)) return error_set(error, "selection longer than %zu", sizeof copy - 1);
+    if (!text_copy(copy, sizeof copy, words))
+        return error_set(error, "selection longer than %zu", sizeof copy - 1);
     int count = split(copy, fields, SPSA_MAX_PARAMS), kept = 0;
     if (count > SPSA_MAX_PARAMS) return error_set(error, "selection of more than %d words", SPSA_MAX_PARAMS);
     for (int w = 0; w < count; w++) {

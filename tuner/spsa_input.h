@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Parameter lists as users bring and take them: OpenBench and fishtest lines, weather-factory JSON in; params.def,
-// UCI, OpenBench and JSON out. Text to SpsaParam and back, nothing else.
+// Parameter lists as users bring and take them: OpenBench and fishtest lines, weather-factory JSON in;
+// params.def, UCI, OpenBench and JSON out. Text to SpsaParam and back, nothing else.
 #pragma once
 
 #include <stdbool.h>
