@@ -73,7 +73,7 @@ static Sample shares_of(const Sample *sample) {
 bool fit_mean(const Sample *sample, double score, Fit *fit, Error *error) {
     Sample p = shares_of(sample);
     double phi[PENTA_CLASSES];
-    Tilt tilt;
+    Tilt tilt = {.u = 1};
     for (int i = 0; i < p.classes; i++) phi[i] = sample_value(&p, i) - score;
     if (!tilt_solve(&p, phi, &tilt, error)) return false;
     for (int i = 0; i < p.classes; i++) fit->log_ratio[i] = tilt_log(&tilt, i);
@@ -90,7 +90,7 @@ bool fit_deviation(const Sample *sample, double t, Fit *fit, Error *error) {
     for (int step = 0; step < MAX_FIT_STEPS; step++) {
         Moments m = sample_moments(&q);
         double sigma = sqrt(m.variance), phi[PENTA_CLASSES], change = 0;
-        Tilt tilt;
+        Tilt tilt = {.u = 1};
         for (int i = 0; i < p.classes; i++) {
             double a = sample_value(&p, i), z = (a - m.mean) / sigma;
             phi[i] = a - 0.5 - t * sigma * (1 + z * z) / 2;
