@@ -76,6 +76,39 @@ static bool set_show_wdl(Engine *e, int64_t value, const char *text, Error *erro
     return true;
 }
 
+static bool set_builtin_tables(Engine *e, int64_t value, const char *text, Error *error) {
+    (void)value;
+    if (strcmp(text, "0") && strcmp(text, "3") && strcmp(text, "4"))
+        return error_set(error, "BuiltinTables: '%.40s' is not one of 0, 3, 4", text);
+    e->config.tables.builtin = text[0] - '0';
+    return true;
+}
+
+// A path that cannot be opened is a remark: the engine plays on without.
+static bool set_syzygy_path(Engine *e, int64_t value, const char *text, Error *error) {
+    (void)value;
+    e->config.tables.syzygy = *text && strcmp(text, "<empty>") && tablebase_open(text, error);
+    return true;
+}
+
+static bool set_syzygy_depth(Engine *e, int64_t value, const char *text, Error *error) {
+    (void)text, (void)error;
+    e->config.tables.probe.depth = (int)value;
+    return true;
+}
+
+static bool set_syzygy_limit(Engine *e, int64_t value, const char *text, Error *error) {
+    (void)text, (void)error;
+    e->config.tables.probe.men = (int)value;
+    return true;
+}
+
+static bool set_syzygy_rule50(Engine *e, int64_t value, const char *text, Error *error) {
+    (void)text, (void)error;
+    e->config.tables.probe.rule50 = value != 0;
+    return true;
+}
+
 // Ponder only tells that the GUI may: nothing to do.
 static bool set_nothing(Engine *e, int64_t value, const char *text, Error *error) {
     (void)e, (void)value, (void)text, (void)error;
@@ -100,6 +133,11 @@ static const struct OwnOption {
     {{"Move Overhead", OPTION_SPIN, 20, 0, 10000, NULL}, set_overhead},
     {{"UCI_Chess960", OPTION_CHECK, 0, 0, 1, NULL}, set_chess960},
     {{"UCI_ShowWDL", OPTION_CHECK, 0, 0, 1, NULL}, set_show_wdl},
+    {{"BuiltinTables", OPTION_COMBO, 1, 0, 2, "0 3 4"}, set_builtin_tables},
+    {{"SyzygyPath", OPTION_STRING, 0, 0, 0, "<empty>"}, set_syzygy_path},
+    {{"SyzygyProbeDepth", OPTION_SPIN, 1, 1, 100, NULL}, set_syzygy_depth},
+    {{"SyzygyProbeLimit", OPTION_SPIN, 7, 0, 7, NULL}, set_syzygy_limit},
+    {{"Syzygy50MoveRule", OPTION_CHECK, 1, 0, 1, NULL}, set_syzygy_rule50},
     {{"Clear Hash", OPTION_BUTTON, 0, 0, 0, NULL}, press_clear_hash},
 };
 
@@ -243,6 +281,8 @@ Engine *engine_create(int hash_megabytes) {
     e->search.threads = e->threads;
     e->search.thread_count = 1;
     e->config = (EngineConfig){.hash = hash_megabytes, .threads = 1, .multipv = 1, .overhead = 20};
+    e->config.tables = tables_default();
+    endgame_open(); // now, so that no clock pays for it
     position_from_fen(&e->search.root, START_FEN, NULL);
     return e;
 }
@@ -272,6 +312,7 @@ void engine_set_position(Engine *e, const Position *pos, const KeyStack *history
     e->search.root = *pos;
     if (history) e->search.history = *history;
     else keystack_clear(&e->search.history);
+    tables_build(&e->config.tables, pos); // here and not on the clock
 }
 
 const Position *engine_position(const Engine *e) { return &e->search.root; }
@@ -289,6 +330,7 @@ static void begin(Engine *e, const SearchLimits *limits, const Observer *observe
     atomic_store(&s->stop, false);
     atomic_store(&s->pondering, limits->ponder);
     tt_new_search(&s->tt);
+    tables_prepare(&s->tables, &e->config.tables, &s->root, &s->history);
     for (int i = 0; i < s->thread_count; i++) search_prepare(s->threads[i]);
 }
 

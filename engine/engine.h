@@ -42,6 +42,7 @@ typedef struct EngineConfig {
     int hash, threads, multipv;
     int overhead;            // milliseconds
     bool chess960, show_wdl; // for whoever prints
+    TableOptions tables;     // solved endgames
 } EngineConfig;
 
 // The options that are not parameters.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Around the tree: root moves, iterative deepening, aspiration windows, when to stop, and the vote between threads.
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,12 +53,17 @@ void search_prepare(SearchThread *t) {
     MovePicker picker;
     movepick_main(&picker, t, ss, MOVE_NONE);
     t->root_count = 0;
+    int best_rank = INT_MIN;
     for (Move move; (move = movepick_next(&picker)) != MOVE_NONE;) {
         if (!wanted(&s->limits, move)) continue;
+        int rank = tables_rank(&s->tables, move);
+        if (rank < best_rank) continue; // it would throw the result away
+        if (rank > best_rank) t->root_count = 0;
+        best_rank = rank;
         RootMove *rm = &t->root_moves[t->root_count++];
         rm->move = move;
         rm->score = rm->previous = rm->average = -SCORE_INFINITE;
-        rm->seldepth = rm->rank = 0;
+        rm->seldepth = 0;
         rm->nodes = 0;
         rm->pv.count = 1;
         rm->pv.moves[0] = move;
@@ -86,7 +92,7 @@ static void report(SearchThread *t, int index, int score, int bound) {
         .depth = t->run.depth,
         .seldepth = int_max(rm->seldepth, 1),
         .multipv = index + 1,
-        .score = score,
+        .score = tables_root_score(&s->tables, rm->move, score),
         .bound = bound,
         .nodes = search_nodes(s),
         .tbhits = search_tbhits(s),
@@ -155,6 +161,16 @@ static bool finished(SearchThread *t, int stable, int recent) {
     return timeman_enough(&s->time, &s->params, &facts);
 }
 
+// Plays a line on to the mate where the solved endgames know the way.
+static void complete_line(const Search *s, PV *pv) {
+    Position pos = s->root, after;
+    for (int i = 0; i < pv->count; i++, pos = after) position_make(&after, &pos, pv->moves[i]);
+    for (Move move; pv->count < MAX_PLY && (move = tables_continue(&s->tables, &pos)) != MOVE_NONE; pos = after) {
+        position_make(&after, &pos, move);
+        pv->moves[pv->count++] = move;
+    }
+}
+
 void search_run(SearchThread *t) {
     Search *s = t->shared;
     const int lines = int_min(s->multipv, t->root_count);
@@ -174,9 +190,12 @@ void search_run(SearchThread *t) {
         bool stopped = searchnode_stopped(t);
         if (lines > 1) sort_root(t, 0);
         if (!stopped) t->run.completed_depth = t->run.depth;
-        if (!stopped || t->index == 0)
-            for (int line = 0; line < lines; line++)
-                if (t->root_moves[line].score != -SCORE_INFINITE) report(t, line, t->root_moves[line].score, BOUND_EXACT);
+        for (int line = 0; line < lines && t->index == 0; line++) {
+            RootMove *rm = &t->root_moves[line];
+            if (rm->score == -SCORE_INFINITE) continue;
+            complete_line(s, &rm->pv);
+            report(t, line, rm->score, BOUND_EXACT);
+        }
         if (stopped) break;
         const RootMove *best = &t->root_moves[0];
         stable = best->move == standing ? stable + 1 : 0;
@@ -236,14 +255,16 @@ SearchResult search_result(Search *s) {
     const SearchThread *best = s->thread_count == 1 || s->multipv > 1 ? s->threads[0] : best_thread(s);
     const RootMove *rm = &best->root_moves[0];
     result.best = rm->move;
-    result.score = rm->score == -SCORE_INFINITE ? int_clamp(rm->previous, -SCORE_MATE, SCORE_MATE) : rm->score;
+    int score = rm->score == -SCORE_INFINITE ? int_clamp(rm->previous, -SCORE_MATE, SCORE_MATE) : rm->score;
+    result.score = tables_root_score(&s->tables, rm->move, score);
     result.depth = best->run.completed_depth;
     result.seldepth = rm->seldepth;
     result.pv = rm->pv;
-    result.ponder = rm->pv.count > 1 ? rm->pv.moves[1] : ponder_move(s, rm->move);
+    complete_line(s, &result.pv);
+    result.ponder = result.pv.count > 1 ? result.pv.moves[1] : ponder_move(s, rm->move);
     if (best != s->threads[0] && s->observer.info) {
-        SearchInfo info = {.depth = best->run.completed_depth, .seldepth = rm->seldepth, .multipv = 1, .score = rm->score, .bound = BOUND_EXACT,
-                           .nodes = result.nodes, .tbhits = result.tbhits, .ms = result.ms, .hashfull = tt_hashfull(&s->tt), .pv = &rm->pv, .root = &s->root};
+        SearchInfo info = {.depth = best->run.completed_depth, .seldepth = rm->seldepth, .multipv = 1, .score = result.score, .bound = BOUND_EXACT,
+                           .nodes = result.nodes, .tbhits = result.tbhits, .ms = result.ms, .hashfull = tt_hashfull(&s->tt), .pv = &result.pv, .root = &s->root};
         s->observer.info(s->observer.context, &info);
     }
     return result;

@@ -47,6 +47,11 @@ static inline int ply_of(const SearchThread *t, const StackEntry *ss) { return (
 
 static inline uint64_t nodes_of(const SearchThread *t) { return atomic_load_explicit(&t->run.nodes, memory_order_relaxed); }
 
+static inline void count_tbhit(SearchThread *t) {
+    uint64_t hits = atomic_load_explicit(&t->run.tbhits, memory_order_relaxed);
+    atomic_store_explicit(&t->run.tbhits, hits + 1, memory_order_relaxed);
+}
+
 static inline int mated_in(int ply) { return -SCORE_MATE + ply; }
 
 // A draw, a hair to either side by node parity, so that the search does not go blind among equal draws.
@@ -588,6 +593,23 @@ static int search(SearchThread *t, StackEntry *ss, int alpha, int beta, int dept
         return n.tt.score;
     }
 
+    // Step 5. Solved endgames. Our own tables know the distance to mate; Syzygy's know the result, which bounds the
+    // score.
+    int best = -SCORE_INFINITE, ceiling = SCORE_INFINITE;
+    TableScore known = {0, BOUND_NONE};
+    if (!n.root && excluded == MOVE_NONE) known = tables_probe(&s->tables, pos, n.ply, depth);
+    if (known.bound != BOUND_NONE) {
+        count_tbhit(t);
+        if (known.bound == BOUND_EXACT || (known.bound == BOUND_LOWER ? known.score >= beta : known.score <= alpha)) {
+            int stored = int_min(depth + 6, MAX_PLY - 1);
+            if (p->UseTT)
+                tt_store(&s->tt, pos->key, n.ply, MOVE_NONE, known.score, SCORE_NONE, stored, known.bound, ss->tt_pv);
+            return known.score;
+        }
+        if (n.pv && known.bound == BOUND_LOWER) n.alpha = int_max(alpha, best = known.score);
+        if (n.pv && known.bound == BOUND_UPPER) ceiling = known.score;
+    }
+
     // Step 6. The static score, corrected, sharpened by the table; and whether we are better off than a move ago.
     if (n.in_check) {
         n.raw_eval = n.eval = ss->static_eval = SCORE_NONE;
@@ -628,7 +650,7 @@ static int search(SearchThread *t, StackEntry *ss, int alpha, int beta, int dept
     MovePicker picker;
     MoveList quiets, noisies; // tried and failed, to learn from
     quiets.count = noisies.count = 0;
-    int best = -SCORE_INFINITE, number = 0;
+    int number = 0;
     Move best_move = MOVE_NONE;
     movepick_main(&picker, t, ss, n.tt.move);
     for (Move move; (move = movepick_next(&picker)) != MOVE_NONE;) {
@@ -687,6 +709,7 @@ static int search(SearchThread *t, StackEntry *ss, int alpha, int beta, int dept
     // Step 17. Mate, stalemate; learn from the result; remember it.
     if (number == 0) return excluded != MOVE_NONE ? alpha : n.in_check ? mated_in(n.ply) : SCORE_DRAW;
     if (best == -SCORE_INFINITE) best = alpha; // every move was pruned
+    best = int_min(best, ceiling);
     if (best >= beta) {
         learn_cut(t, ss, best_move, &quiets, &noisies, depth);
         if (!score_is_decisive(best) && !score_is_decisive(beta)) best = (best * depth + beta) / (depth + 1);
@@ -717,10 +740,15 @@ static int qsearch(SearchThread *t, StackEntry *ss, int alpha, int beta, int qpl
     t->pvs[ply].count = 0;
     t->run.q_nodes++;
 
-    // Step 1. Stop, draws, the end of the stack; no quiescence at all if it is switched off.
+    // Step 1. Stop, draws, solved endgames, the end of the stack; no quiescence at all if it is switched off.
     if (must_stop(t)) return 0;
     if (pv_node) t->run.seldepth = int_max(t->run.seldepth, ply);
     if (p->DrawRules && ply > 0 && is_draw(t, ss)) return draw_score(t);
+    TableScore known = tables_probe(&s->tables, pos, ply, 0);
+    if (known.bound != BOUND_NONE) {
+        count_tbhit(t);
+        return known.score;
+    }
     bool in_check = pos->checkers != 0;
     if (ply >= MAX_PLY - 1) return in_check ? SCORE_DRAW : evaluate(t, ss);
     if (!p->Quiescence) {

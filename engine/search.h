@@ -11,6 +11,7 @@
 #include "engine/movegen.h"
 #include "engine/params.h"
 #include "engine/position.h"
+#include "engine/tables.h"
 #include "engine/timeman.h"
 #include "engine/tt.h"
 
@@ -53,7 +54,6 @@ typedef struct RootMove {
     int score, previous, average;
     int seldepth;
     uint64_t nodes;
-    int rank; // by tables: moves that keep the result come first
     PV pv;
 } RootMove;
 
@@ -112,6 +112,7 @@ typedef struct Search {
     _Atomic bool stop, pondering;
     Position root;
     KeyStack history;
+    Tables tables;
     int multipv;
     int thread_count;
     SearchThread **threads;

@@ -18,15 +18,17 @@ static bool has_repeated(const Position *root, const KeyStack *history) {
     return false;
 }
 
+bool tables_build(const TableOptions *options, const Position *root) {
+    EndgameMaterial material;
+    if (options->builtin < 4 || bb_count(position_occupied(root)) != 4) return false;
+    return endgame_material(root, &material, NULL) && endgame_extend(&material, NULL);
+}
+
 void tables_prepare(Tables *tables, const TableOptions *options, const Position *root,
                     const KeyStack *history) {
     int men = bb_count(position_occupied(root));
-    EndgameMaterial material;
     tables->endgames = options->builtin ? endgame_open() : NULL;
-    tables->endgame_men = tables->endgames ? 3 : 0;
-    if (tables->endgames && options->builtin == 4 && men == 4 && endgame_material(root, &material, NULL) &&
-        endgame_extend(&material, NULL))
-        tables->endgame_men = 4;
+    tables->endgame_men = !tables->endgames ? 0 : tables_build(options, root) ? 4 : 3;
 
     tables->probe = options->probe;
     tables->largest = options->syzygy ? tablebase_info().largest : 0;

@@ -32,6 +32,10 @@ typedef struct TableScore {
 // The options of a fresh engine.
 TableOptions tables_default(void);
 
+// Builds the solver's tables that a search of a root will ask for; quick if they exist. False if there are
+// none for it.
+bool tables_build(const TableOptions *options, const Position *root);
+
 // Works out what a search of a root may ask; builds the solver's tables that it needs and ranks the root's
 // moves.
 void tables_prepare(Tables *tables, const TableOptions *options, const Position *root,
