@@ -13,28 +13,32 @@ const int SeeValues[PIECE_TYPES + 1] = {
     SEE_PAWN, SEE_KNIGHT, SEE_BISHOP, SEE_ROOK, SEE_QUEEN, SEE_KING, 0,
 };
 
-// Putting a piece on a square and taking it away are the same but for the mailbox and the sign of the sum.
-static inline void toggle(Position *pos, int piece, int square) {
-    Key term = polyglot_piece(piece, square);
-    pos->by_type[piece_type(piece)] ^= bb_of(square);
-    pos->by_colour[piece_colour(piece)] ^= bb_of(square);
+// Puts a piece on squares or takes it off them: the sets and keys do not care which.
+static inline void toggle(Position *pos, int piece, Bitboard squares, Key term) {
+    pos->by_type[piece_type(piece)] ^= squares;
+    pos->by_colour[piece_colour(piece)] ^= squares;
     pos->key ^= term;
-    if (piece_type(piece) == PAWN)
-        pos->pawn_key ^= term;
-    else
-        pos->non_pawn_key[piece_colour(piece)] ^= term;
+    *(piece_type(piece) == PAWN ? &pos->pawn_key : &pos->non_pawn_key[piece_colour(piece)]) ^= term;
 }
 
 static inline void put(Position *pos, int piece, int square) {
-    toggle(pos, piece, square);
+    toggle(pos, piece, bb_of(square), polyglot_piece(piece, square));
     pos->board[square] = (uint8_t)piece;
     pos->psq += psqt_of(piece, square);
 }
 
 static inline void take(Position *pos, int piece, int square) {
-    toggle(pos, piece, square);
+    toggle(pos, piece, bb_of(square), polyglot_piece(piece, square));
     pos->board[square] = NO_PIECE;
     pos->psq -= psqt_of(piece, square);
+}
+
+// The same as take and put, in one go.
+static inline void shift(Position *pos, int piece, int from, int to) {
+    toggle(pos, piece, bb_of(from) | bb_of(to), polyglot_piece(piece, from) ^ polyglot_piece(piece, to));
+    pos->board[from] = NO_PIECE;
+    pos->board[to] = (uint8_t)piece;
+    pos->psq += psqt_of(piece, to) - psqt_of(piece, from);
 }
 
 // Finds the pieces that give check to the side to move, and its pieces that are pinned.
@@ -111,8 +115,12 @@ void position_make(Position *after, const Position *before, Move move) {
             take(after, victim, to);
             after->rule50 = 0;
         }
-        take(after, piece, from);
-        put(after, kind == MOVE_PROMOTION ? piece_make(us, move_promotion(move)) : piece, to);
+        if (kind == MOVE_PROMOTION) {
+            take(after, piece, from);
+            put(after, piece_make(us, move_promotion(move)), to);
+        } else {
+            shift(after, piece, from, to);
+        }
         if (piece_type(piece) == PAWN) {
             after->rule50 = 0;
             const int behind = to ^ 8; // of a two-step: the square passed over; of en passant: the pawn taken
