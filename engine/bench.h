@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Measuring: the bench (fixed positions to a fixed depth, whose node count is the signature of the engine),
+// perft, and the diagnosis of one position depth by depth.
+#pragma once
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "engine/engine.h"
+
+enum { BENCH_DEPTH = 12, BENCH_HASH = 16, BENCH_MAX_DEPTH = MAX_PLY - 1 };
+
+typedef struct BenchOptions {
+    int depth, threads, hash; // hash in megabytes
+    bool stats;               // print what each technique did
+} BenchOptions;
+
+// Reads `[depth] [--stats] [--threads N] [--hash MB]`, blank-separated.
+bool bench_read(const char *text, BenchOptions *options, Error *error);
+
+// The number of bench positions.
+int bench_count(void);
+
+// The FEN of one bench position.
+const char *bench_fen(int index);
+
+// An engine set up for a bench, which bench_run will use; NULL and a reason if it cannot be had.
+Engine *bench_engine(const BenchOptions *options, Error *error);
+
+// Searches every position from a fresh state and prints a line each, statistics if asked, and at last
+// `<nodes> nodes <nps> nps`; returns the nodes, or 0 if *stop was set meanwhile (engine_stop ends the
+// position at hand).
+uint64_t bench_run(FILE *out, Engine *engine, const BenchOptions *options, const _Atomic bool *stop);
+
+// Prints perft with the share of each move and the sum, as `go perft` does; gives up (returning 0) when *stop
+// is set.
+uint64_t bench_perft(FILE *out, const Position *pos, int depth, const _Atomic bool *stop);
+
+// Prints, depth by depth, best move, score, nodes and what each technique did; marks where the best move
+// changed.
+void bench_diagnose(FILE *out, Engine *engine, const Position *pos, int depth);
