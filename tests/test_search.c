@@ -57,23 +57,25 @@ static int oracle(const Position *pos, int depth, int alpha, int beta, int ply) 
 
 // --- positions and engines ----------------------------------------------------------------------------------------
 
-// A position after a random game of some plies, with the half-move clock at zero and at least one legal move.
-static Position random_position(uint64_t index) {
+// A position of at most `men` men after a random game that likes captures, with the half-move clock at zero and at
+// least one legal move. Few men keep a search without any ordering or pruning affordable.
+static Position random_position(uint64_t index, int men) {
     for (uint64_t try = 0;; try++) {
         Position pos, after;
-        MoveList list;
+        Move moves[MAX_MOVES];
         position_from_fen(&pos, START_FEN, NULL);
-        int plies = 4 + (int)random_below(random_at(7, index, try), 90);
-        bool over = false;
-        for (int ply = 0; ply < plies && !over; ply++) {
-            movegen_list(&pos, &list);
-            over = list.count == 0;
-            if (over) break;
-            position_make(&after, &pos, list.moves[random_below(random_at(11 + try, index, (uint64_t)ply), (uint64_t)list.count)]);
+        for (uint64_t ply = 0; ply < 300; ply++) {
+            uint64_t random = random_at(11 + try, index, ply);
+            int count = random & 1 ? movegen(&pos, moves, GEN_NOISY) : 0;
+            if (count == 0) count = movegen(&pos, moves, GEN_ALL);
+            if (count == 0) break;
+            if (bb_count(position_occupied(&pos)) <= men && random % 5 == 0) {
+                pos.rule50 = 0;
+                return pos;
+            }
+            position_make(&after, &pos, moves[random_below(random, (uint64_t)count)]);
             pos = after;
         }
-        pos.rule50 = 0;
-        if (!over && movegen_any(&pos)) return pos;
     }
 }
 
@@ -97,9 +99,9 @@ static SearchResult search_depth(Engine *engine, const Params *params, const Pos
 // Everything off equals the oracle; then what must not change the score is switched on one by one.
 static void test_equals_plain_negamax(void) {
     Engine *engine = engine_create(4);
-    int positions = long_run() ? 1000 : 40, deepest = long_run() ? 4 : 2;
+    int positions = long_run() ? 1000 : 60, deepest = long_run() ? 4 : 3;
     for (int i = 0; i < positions; i++) {
-        Position pos = random_position((uint64_t)i);
+        Position pos = random_position((uint64_t)i, 9 + i % 8);
         char fen[FEN_SIZE];
         position_to_fen(&pos, fen);
         for (int depth = 1; depth <= deepest; depth++) {
@@ -128,7 +130,7 @@ static void test_colour_flip(void) {
     Params params = everything_off();
     params.UsePVS = params.MoveOrdering = params.IterativeDeepening = params.MainHistory = params.UseTT = params.TtEqualDepth = 1;
     for (int i = 0; i < (long_run() ? 100 : 6); i++) {
-        Position pos = random_position((uint64_t)i + 5000), flipped = position_flip(&pos);
+        Position pos = random_position((uint64_t)i + 5000, 12), flipped = position_flip(&pos);
         SearchResult a = search_depth(engine, &params, &pos, long_run() ? 5 : 4);
         SearchResult b = search_depth(engine, &params, &flipped, long_run() ? 5 : 4);
         TEST_ASSERT_EQUAL_INT(a.score, b.score);
@@ -224,7 +226,7 @@ static void *run_job(void *argument) {
     params.LmrBase = job->lmr_base;
     job->nodes = 0;
     for (int i = 0; i < 6; i++) {
-        Position pos = random_position((uint64_t)i + 900);
+        Position pos = random_position((uint64_t)i + 900, 24);
         job->nodes += search_depth(engine, &params, &pos, 8).nodes;
     }
     engine_destroy(engine);
@@ -260,7 +262,7 @@ static void test_lines_are_legal(void) {
     int lines = 0;
     Observer observer = {.info = check_line, .context = &lines};
     for (int i = 0; i < 10; i++) {
-        Position pos = random_position((uint64_t)i + 300);
+        Position pos = random_position((uint64_t)i + 300, 24);
         engine_new_game(engine);
         engine_set_position(engine, &pos, NULL);
         SearchLimits limits = {.nodes = 40000};
