@@ -74,7 +74,7 @@ static void the_mirrored_test_has_the_opposite_ratio(void) {
         mirror.elo0 = -4;
         mirror.elo1 = 1;
         Sample a = sprt_sample(&spec, &stats), b = sprt_sample(&mirror, &flipped);
-        double llr, opposite;
+        double llr = 0, opposite = 0;
         TEST_ASSERT_TRUE(sprt_llr(&spec, &a, &llr, NULL) && sprt_llr(&mirror, &b, &opposite, NULL));
         TEST_ASSERT_TRUE(fabs(llr) > 0.1);
         check(-llr, opposite, 1e-11, sprt_model_name(Models[i]), "mirror");
@@ -231,6 +231,23 @@ static void the_verdict_is_final_and_replays(void) {
     TEST_ASSERT_EQUAL(stop, stats_pairs(&again.stats));
 }
 
+// After an evaluation that failed, the extremes start anew at the next ratio and no step is counted.
+static void a_skipped_evaluation_is_not_a_step(void) {
+    SprtSpec spec = make_spec(SPRT_LOGISTIC, 0, 30);
+    Sprt sprt = sprt_start(&spec);
+    for (int i = 0; i < 5; i++) sprt_add_pair(&sprt, 2, i % 3);
+    SprtOvershoot before = sprt.overshoot;
+    TEST_ASSERT_TRUE(before.m1 > 0);
+    sprt.skipped = true;
+    sprt_add_pair(&sprt, 2, 2);
+    TEST_ASSERT_FALSE(sprt.skipped);
+    TEST_ASSERT_TRUE(sprt.llr > before.ref1);
+    TEST_ASSERT_EQUAL_DOUBLE(sprt.llr, sprt.overshoot.ref0);
+    TEST_ASSERT_EQUAL_DOUBLE(sprt.llr, sprt.overshoot.ref1);
+    TEST_ASSERT_EQUAL_DOUBLE(before.m1, sprt.overshoot.m1);
+    TEST_ASSERT_EQUAL_DOUBLE(before.sq0, sprt.overshoot.sq0);
+}
+
 static void impossible_tests_are_refused(void) {
     const SprtSpec good = make_spec(SPRT_NORMALIZED, 0, 5);
     Error error;
@@ -358,6 +375,7 @@ int main(void) {
     RUN_TEST(extreme_plans_stay_finite);
     RUN_TEST(the_overshoot_correction_agrees_step_by_step);
     RUN_TEST(the_verdict_is_final_and_replays);
+    RUN_TEST(a_skipped_evaluation_is_not_a_step);
     RUN_TEST(impossible_tests_are_refused);
     RUN_TEST(no_sample_breaks_the_solvers);
     RUN_TEST(simulated_tests_keep_their_error_rates);
