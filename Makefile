@@ -75,7 +75,7 @@ SUITES   := $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
 SCRIPTS  := $(wildcard tests/test_*.sh)
 HELPERS  := $(patsubst tests/%.c,%,$(wildcard tests/engine_*.c))
 TESTBINS := $(addprefix $(TBUILD)/tests/,$(SUITES) $(HELPERS))
-SHARED   := $(patsubst %.c,$(TBUILD)/%.o,$(filter-out tests/test_%.c tests/engine_%.c,$(wildcard tests/*.c)))
+SHARED   := $(patsubst %.c,$(TBUILD)/%.o,$(filter-out tests/test_%.c tests/engine_%.c tests/fuzz_%.c,$(wildcard tests/*.c)))
 SOURCES  := $(foreach layer,$(LAYERS),$(wildcard $(layer)/*.c))
 
 # ---- programs ------------------------------------------------------------------------------------------------

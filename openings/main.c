@@ -447,7 +447,7 @@ static int run_suite(int argc, char **argv) {
                       .either = either,
                       .threads = (int)threads};
     char rest;
-    if (sscanf(window, "%d:%d%c", &plan.low, &plan.high, &rest) != 2 || plan.low < 0 ||
+    if (sscanf(window, "%d:%d%c", &plan.low, &plan.high, &rest) != 2 || plan.low < -10000 ||
         plan.low > plan.high || plan.high > 10000)
         die(EXIT_USAGE, "hone-book: --window: '%s' is not LOW:HIGH with -10000 <= LOW <= HIGH <= 10000",
             window);

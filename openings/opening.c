@@ -238,6 +238,11 @@ static Position node_position(const OpeningNode *nodes, uint32_t index, Move *mo
     return pos;
 }
 
+Position opening_node_position(const OpeningSet *set, uint32_t node) {
+    Move moves[OPENING_MAX_PLIES];
+    return node_position(set->nodes, node, moves);
+}
+
 // Notes a key; false if it was there. The table has room for all.
 static bool add_key(Key *table, size_t mask, Key key) {
     size_t slot = (size_t)mix64(key) & mask;
@@ -276,6 +281,7 @@ static void load_tree(Loader *loader, const Book *book) {
             else if (leaf && i > 0) add_problem(set, 0, reason.text);
         }
     }
+    set->node_count = nodes;
     set->digest = digest_of(set->digest, book->map.data, book->map.size);
     free(seen);
 }

@@ -42,6 +42,7 @@ typedef struct OpeningSet {
     uint64_t digest;                  // of the file's bytes
     uint64_t *offsets;                // where each valid line or game begins, and where the last one ends
     OpeningNode *nodes;               // Polyglot: the tree, and the nodes where lines end
+    uint64_t node_count;
     uint32_t *leaves;
     uint64_t count;     // valid openings
     uint64_t bad_count; // refused ones, the first few named
@@ -72,3 +73,6 @@ uint64_t opening_permute(uint64_t seed, uint64_t index, uint64_t count);
 // Reads one line of size bytes: FEN, or EPD whose hmvc and fmvn give the clocks and whose other opcodes are
 // passed over.
 bool opening_from_line(Position *pos, const char *line, size_t size, Error *error);
+
+// Polyglot: the position of a node of the tree.
+Position opening_node_position(const OpeningSet *set, uint32_t node);

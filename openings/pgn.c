@@ -126,32 +126,14 @@ const char *pgn_result_text(PgnResult result) {
 
 // The tags in the order of fastchess; those before ROSTER_END are always written.
 enum { ROSTER_END = 7 };
+// clang-format off
 static const char *const TagOrder[] = {
-    "Event",
-    "Site",
-    "Date",
-    "Round",
-    "White",
-    "Black",
-    "Result",
-    "EngineWhiteName",
-    "EngineWhiteAuthor",
-    "EngineBlackName",
-    "EngineBlackAuthor",
-    "SetUp",
-    "FEN",
-    "Variant",
-    "GameDuration",
-    "GameStartTime",
-    "GameEndTime",
-    "PlyCount",
-    "Termination",
-    "TimeControl",
-    "WhiteTimeControl",
-    "BlackTimeControl",
-    "ECO",
-    "Opening",
+    "Event", "Site", "Date", "Round", "White", "Black", "Result",
+    "EngineWhiteName", "EngineWhiteAuthor", "EngineBlackName", "EngineBlackAuthor", "SetUp", "FEN", "Variant",
+    "GameDuration", "GameStartTime", "GameEndTime", "PlyCount", "Termination",
+    "TimeControl", "WhiteTimeControl", "BlackTimeControl", "ECO", "Opening",
 };
+// clang-format on
 enum { ORDERED_TAGS = sizeof TagOrder / sizeof *TagOrder };
 
 static void write_tag(FILE *out, const char *name, const char *value) {
@@ -217,8 +199,7 @@ static void write_word(Wrap *wrap, const char *word, size_t size) {
     wrap->column += size;
 }
 
-// Writes {comment}, breaking it at blanks; a closing brace inside would end it early and becomes a
-// parenthesis.
+// Writes {comment}, breaking it at blanks; a closing brace inside would end it early and becomes ")".
 static bool write_comment(Wrap *wrap, const char *comment) {
     size_t length = strlen(comment);
     char *text = malloc(length + 3);

@@ -129,8 +129,7 @@ static Step skip_variation(Parse *parse) {
     return STEP_ON;
 }
 
-// The closing quote of a tag's value: the last one before ']' on the line, so that stray quotes inside are
-// forgiven.
+// The closing quote of a tag's value: the first one before a ']', so that stray quotes inside are forgiven.
 static const char *value_end(const char *from, const char *line_end) {
     for (const char *p = from; p < line_end; p++) {
         if (*p == '\\' && p + 1 < line_end) {
