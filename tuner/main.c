@@ -6,6 +6,7 @@
 #include "engine/util.h"
 #include "tuner/simulate.h"
 #include "tuner/sprt_command.h"
+#include "tuner/texel.h"
 
 // One subcommand: its name, its handler and what it does in half a line. A handler gets its own name as
 // argv[0] and returns the exit status: 0, 1 where the work failed, 2 where the command line was wrong.
@@ -18,6 +19,7 @@ typedef struct Command {
 static const Command Commands[] = {
     {"sprt", sprt_main, "what a match result means, or what to expect of a test"},
     {"simulate", simulate_main, "tuners on simulated games: how much Elo each regains"},
+    {"texel", texel_main, "fits the hand-written evaluation to positions with results"},
 };
 
 enum { COMMANDS = sizeof Commands / sizeof *Commands };
