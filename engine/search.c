@@ -265,7 +265,7 @@ static bool is_hanging(const Position *pos, int square) {
     return position_attacked(pos, !pos->stm, square, occupied) && !position_attacked(pos, pos->stm, square, occupied);
 }
 
-// --- whole-node pruning: each gives a score to return, or SCORE_NONE --------------------------------------------
+// --- whole-node pruning: each gives a score to return (any, if the search was stopped), or SCORE_NONE -------------
 
 // Step 7. Reverse futility. The static score is so far above beta that a quiet opponent cannot bring it down.
 static int reverse_futility(SearchThread *t, const Node *n) {
@@ -283,6 +283,7 @@ static int razoring(SearchThread *t, StackEntry *ss, const Node *n) {
     int margin = n->endgame ? p->RazorMarginEndgame : p->RazorMargin;
     if (n->eval + margin * n->depth > n->alpha) return SCORE_NONE;
     int score = qsearch(t, ss, n->alpha, n->alpha + 1, 0);
+    if (searchnode_stopped(t)) return 0;
     if (score > n->alpha || score_is_decisive(score)) return SCORE_NONE;
     t->run.count[ID_Razoring]++;
     return score;
@@ -300,13 +301,15 @@ static int null_move(SearchThread *t, StackEntry *ss, const Node *n) {
     int depth = n->depth - reduction / 1024;
     make_null(t, ss);
     int score = -search(t, ss + 1, -n->beta, -n->beta + 1, depth, !n->cut);
-    if (searchnode_stopped(t) || score < n->beta) return SCORE_NONE;
+    if (searchnode_stopped(t)) return 0;
+    if (score < n->beta) return SCORE_NONE;
     if (score_is_win(score)) score = n->beta; // a mate against a passing side proves nothing
     if (p->NullVerification && n->depth >= p->NullVerifyDepth && t->run.null_min_ply == 0) {
         t->run.count[ID_NullVerification]++;
         t->run.null_min_ply = n->ply + 3 * int_max(depth, 1) / 4 + 1;
         int verified = search(t, ss, n->beta - 1, n->beta, int_max(depth, 1), false);
         t->run.null_min_ply = 0;
+        if (searchnode_stopped(t)) return 0;
         if (verified < n->beta) return SCORE_NONE;
     }
     t->run.count[ID_NullMove]++;
@@ -327,7 +330,7 @@ static int probcut(SearchThread *t, StackEntry *ss, const Node *n) {
         int score = -qsearch(t, ss + 1, -target, -target + 1, 0);
         if (score >= target && n->depth > p->ProbCutReduction)
             score = -search(t, ss + 1, -target, -target + 1, n->depth - p->ProbCutReduction, !n->cut);
-        if (searchnode_stopped(t)) return SCORE_NONE;
+        if (searchnode_stopped(t)) return 0;
         if (score < target) continue;
         t->run.count[ID_ProbCut]++;
         if (p->UseTT) tt_store(&t->shared->tt, ss->pos.key, n->ply, move, score, n->raw_eval, n->depth - p->ProbCutReduction + 1, BOUND_LOWER, n->tt.pv);
@@ -346,7 +349,7 @@ static int classic_multicut(SearchThread *t, StackEntry *ss, const Node *n) {
     for (Move move; seen < p->MultiCutMoves && (move = movepick_next(&picker)) != MOVE_NONE; seen++) {
         make(t, ss, move);
         int score = -search(t, ss + 1, -n->beta, -n->beta + 1, n->depth - 1 - p->MultiCutReduction, false);
-        if (searchnode_stopped(t)) return SCORE_NONE;
+        if (searchnode_stopped(t)) return 0;
         if (score < n->beta || ++cuts < p->MultiCutThreshold) continue;
         t->run.count[ID_ClassicMultiCut]++;
         return n->beta;
@@ -632,7 +635,6 @@ static int search(SearchThread *t, StackEntry *ss, int alpha, int beta, int dept
         if ((score = null_move(t, ss, &n)) != SCORE_NONE) return score;
         if ((score = probcut(t, ss, &n)) != SCORE_NONE) return score;
         if ((score = classic_multicut(t, ss, &n)) != SCORE_NONE) return score;
-        if (searchnode_stopped(t)) return 0;
     }
 
     // Step 12. Internal iterative reduction. Without a table move ordering is poor: search less deep now, the table
