@@ -25,8 +25,8 @@ static void print_verdict(const Position *pos, EndgameResult result) {
     else if (stuck) printf("%s has won: checkmate\n", ColourName[winner]);
     else {
         int moves = (result.dtm + 1) / 2;
-        printf("%s wins: mate in %d %s (%d plies)\n", ColourName[winner], moves, moves_word(moves),
-               result.dtm);
+        printf("%s wins: mate in %d %s (%d %s)\n", ColourName[winner], moves, moves_word(moves), result.dtm,
+               result.dtm == 1 ? "ply" : "plies");
         if (pos->rule50 + result.dtm > 100)
             printf("but the half-move clock stands at %d: the fifty-move rule may come first\n", pos->rule50);
     }

@@ -375,6 +375,7 @@ static void do_uci(Uci *uci, const char *args) {
         case OPTION_BUTTON: fputs("button\n", out); break;
         }
     }
+    if (!tablebase_supported()) fputs("info string built without libfathom: SyzygyPath has no effect\n", out);
     fputs("uciok\n", out);
     fflush(out);
     funlockfile(out);
