@@ -108,7 +108,7 @@ static void sums_print(FILE *out, const BenchSums *sums) {
 
 // --- the bench ------------------------------------------------------------------------------------
 
-uint64_t bench_run(FILE *out, Engine *engine, const BenchOptions *options, const _Atomic bool *stop) {
+BenchTotal bench_run(FILE *out, Engine *engine, const BenchOptions *options, const _Atomic bool *stop) {
     BenchSums sums = {0};
     int64_t start = now_ns();
     for (int i = 0; i < FENS; i++) {
@@ -116,7 +116,7 @@ uint64_t bench_run(FILE *out, Engine *engine, const BenchOptions *options, const
         Error error = {""};
         if (!position_from_fen(&pos, Fens[i], &error)) {
             fprintf(out, "info string bench position %d: %s\n", i + 1, error.text);
-            return 0;
+            return (BenchTotal){0};
         }
         DepthNodes depths = {0};
         SearchLimits limits = {.depth = options->depth};
@@ -127,11 +127,7 @@ uint64_t bench_run(FILE *out, Engine *engine, const BenchOptions *options, const
         engine_start(engine, &limits, &observer);
         if (atomic_load(stop)) engine_stop(engine);
         SearchResult result = engine_wait(engine);
-        if (atomic_load(stop)) {
-            fputs("info string bench stopped\n", out);
-            fflush(out);
-            return 0;
-        }
+        if (atomic_load(stop)) return (BenchTotal){0};
         char move[UCI_SIZE], score[32];
         notation_to_uci(&pos, result.best, move);
         uci_score(result.score, score);
@@ -142,10 +138,13 @@ uint64_t bench_run(FILE *out, Engine *engine, const BenchOptions *options, const
     }
     int64_t ms = (now_ns() - start) / 1000000;
     if (options->stats) sums_print(out, &sums);
-    fprintf(out, "%llu nodes %llu nps\n", (unsigned long long)sums.nodes,
-            (unsigned long long)(sums.nodes * 1000 / (uint64_t)(ms > 0 ? ms : 1)));
+    return (BenchTotal){.nodes = sums.nodes, .ms = ms};
+}
+
+void bench_print_total(FILE *out, BenchTotal total) {
+    uint64_t nps = total.nodes * 1000 / (uint64_t)(total.ms > 0 ? total.ms : 1);
+    fprintf(out, "%llu nodes %llu nps\n", (unsigned long long)total.nodes, (unsigned long long)nps);
     fflush(out);
-    return sums.nodes;
 }
 
 // --- perft ----------------------------------------------------------------------------------------

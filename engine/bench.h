@@ -27,10 +27,18 @@ const char *bench_fen(int index);
 // An engine set up for a bench, which bench_run will use; NULL and a reason if it cannot be had.
 Engine *bench_engine(const BenchOptions *options, Error *error);
 
-// Searches every position from a fresh state and prints a line each, statistics if asked, and at last
-// `<nodes> nodes <nps> nps`; returns the nodes, or 0 if *stop was set meanwhile (engine_stop ends the
-// position at hand).
-uint64_t bench_run(FILE *out, Engine *engine, const BenchOptions *options, const _Atomic bool *stop);
+// What a bench came to; no nodes if it was stopped.
+typedef struct BenchTotal {
+    uint64_t nodes;
+    int64_t ms;
+} BenchTotal;
+
+// Searches every position from a fresh state and prints a line each, and statistics if asked. Gives up when
+// *stop is set (engine_stop ends the position at hand).
+BenchTotal bench_run(FILE *out, Engine *engine, const BenchOptions *options, const _Atomic bool *stop);
+
+// Prints the last line of a bench: `<nodes> nodes <nps> nps`.
+void bench_print_total(FILE *out, BenchTotal total);
 
 // Prints perft with the share of each move and the sum, as `go perft` does; gives up (returning 0) when *stop
 // is set.

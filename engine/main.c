@@ -43,9 +43,10 @@ static int run_bench(int argc, char **argv) {
     Engine *engine = bench_engine(&options, &error);
     if (!engine) die(1, "hone bench: %s", error.text);
     _Atomic bool stop = false;
-    uint64_t nodes = bench_run(stdout, engine, &options, &stop);
+    BenchTotal total = bench_run(stdout, engine, &options, &stop);
+    bench_print_total(stdout, total);
     engine_destroy(engine);
-    return nodes > 0 ? 0 : 1;
+    return total.nodes > 0 ? 0 : 1;
 }
 
 static int run_perft(int argc, char **argv) {

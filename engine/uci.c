@@ -129,12 +129,16 @@ static void print_bestmove(Uci *uci, const SearchResult *result) {
 
 // --- the reporter ---------------------------------------------------------------------------------
 
-static void run_perft(Uci *uci) {
-    int64_t start = now_ns();
-    uint64_t nodes = bench_perft(uci->out, &uci->pos, uci->perft_depth, &uci->stop);
-    int64_t ms = (now_ns() - start) / 1000000;
+static void print_perft(Uci *uci, uint64_t nodes) {
     if (atomic_load(&uci->stop)) say(uci, "info string perft stopped");
-    else say(uci, "\nNodes searched: %llu\ninfo string %lld ms", (unsigned long long)nodes, (long long)ms);
+    else say(uci, "\nNodes searched: %llu", (unsigned long long)nodes);
+}
+
+static void end_bench(Uci *uci, BenchTotal total) {
+    engine_destroy(uci->bench);
+    uci->bench = NULL;
+    if (atomic_load(&uci->stop)) say(uci, "info string bench stopped");
+    else bench_print_total(uci->out, total);
 }
 
 static void *reporter_main(void *context) {
@@ -145,22 +149,22 @@ static void *reporter_main(void *context) {
         if (uci->job == JOB_NONE) break;
         JobKind job = uci->job;
         SearchResult result;
+        uint64_t nodes = 0;
+        BenchTotal total = {0};
         pthread_mutex_unlock(&uci->lock);
         switch (job) {
         case JOB_NONE: break;
         case JOB_SEARCH: result = engine_wait(uci->engine); break;
-        case JOB_PERFT: run_perft(uci); break;
-        case JOB_BENCH: bench_run(uci->out, uci->bench, &uci->bench_options, &uci->stop); break;
+        case JOB_PERFT: nodes = bench_perft(uci->out, &uci->pos, uci->perft_depth, &uci->stop); break;
+        case JOB_BENCH: total = bench_run(uci->out, uci->bench, &uci->bench_options, &uci->stop); break;
         }
         pthread_mutex_lock(&uci->lock);
         while ((uci->infinite || uci->pondering) && !uci->stopping)
             pthread_cond_wait(&uci->changed, &uci->lock);
-        // Under the lock, so that whoever acts upon the bestmove finds the engine idle.
+        // Under the lock, so that whoever acts upon the last line finds the engine idle.
         if (job == JOB_SEARCH) print_bestmove(uci, &result);
-        if (job == JOB_BENCH) {
-            engine_destroy(uci->bench);
-            uci->bench = NULL;
-        }
+        if (job == JOB_PERFT) print_perft(uci, nodes);
+        if (job == JOB_BENCH) end_bench(uci, total);
         uci->job = JOB_NONE;
         pthread_cond_broadcast(&uci->changed);
     }
