@@ -197,12 +197,12 @@ void bench_diagnose(FILE *out, Engine *engine, const Position *pos, int depth) {
         engine_set_position(engine, pos, NULL);
         SearchResult result = engine_search(engine, &limits, NULL);
         SearchRun run = engine_counters(engine);
-        char move[UCI_SIZE], score[32];
+        char move[UCI_SIZE + 1], score[32];
         notation_to_uci(pos, result.best, move);
         uci_score(result.score, score);
-        fprintf(out, "%5d %8d %-6s%c %-10s %12llu %11llu ", d, result.seldepth, move,
-                d > 1 && result.best != best ? '*' : ' ', score, (unsigned long long)result.nodes,
-                (unsigned long long)(result.nodes - nodes));
+        if (d > 1 && result.best != best) strcat(move, "*");
+        fprintf(out, "%5d %8d %-7s %-10s %12llu %11llu ", d, result.seldepth, move, score,
+                (unsigned long long)result.nodes, (unsigned long long)(result.nodes - nodes));
         for (int id = 0; id < PARAM_COUNT; id++) {
             if (run.count[id] > count[id])
                 fprintf(out, " %s %llu", ParamTable[id].name,
