@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/book.h"
 #include "engine/cycle.h"
 
 #ifndef HONE_TUNE
@@ -26,6 +27,7 @@ typedef struct Worker {
 struct Engine {
     Search search;
     EngineConfig config;
+    Book book; // of BookFile; zero if there is none
     SearchThread *threads[MAX_THREADS];
     Worker helpers[MAX_THREADS]; // [0] unused: thread 0 is the caller or the main worker
     Worker main;
@@ -109,6 +111,41 @@ static bool set_syzygy_rule50(Engine *e, int64_t value, const char *text, Error 
     return true;
 }
 
+static bool set_own_book(Engine *e, int64_t value, const char *text, Error *error) {
+    (void)text, (void)error;
+    e->config.own_book = value != 0;
+    return true;
+}
+
+// What cannot be a book is refused, and the old one stays.
+static bool set_book_file(Engine *e, int64_t value, const char *text, Error *error) {
+    (void)value;
+    Book book = {0};
+    if (*text && strcmp(text, "<empty>") && !book_open(&book, text, error))
+        return error_prefix(error, "BookFile");
+    book_close(&e->book);
+    e->book = book;
+    return true;
+}
+
+static bool set_book_depth(Engine *e, int64_t value, const char *text, Error *error) {
+    (void)text, (void)error;
+    e->config.book_depth = (int)value;
+    return true;
+}
+
+static bool set_book_best(Engine *e, int64_t value, const char *text, Error *error) {
+    (void)text, (void)error;
+    e->config.book_best = value != 0;
+    return true;
+}
+
+static bool set_book_seed(Engine *e, int64_t value, const char *text, Error *error) {
+    (void)text, (void)error;
+    e->config.book_seed = (uint64_t)value;
+    return true;
+}
+
 // Ponder only tells that the GUI may: nothing to do.
 static bool set_nothing(Engine *e, int64_t value, const char *text, Error *error) {
     (void)e, (void)value, (void)text, (void)error;
@@ -138,6 +175,11 @@ static const struct OwnOption {
     {{"SyzygyProbeDepth", OPTION_SPIN, 1, 1, 100, NULL}, set_syzygy_depth},
     {{"SyzygyProbeLimit", OPTION_SPIN, 7, 0, 7, NULL}, set_syzygy_limit},
     {{"Syzygy50MoveRule", OPTION_CHECK, 1, 0, 1, NULL}, set_syzygy_rule50},
+    {{"OwnBook", OPTION_CHECK, 0, 0, 1, NULL}, set_own_book},
+    {{"BookFile", OPTION_STRING, 0, 0, 0, "<empty>"}, set_book_file},
+    {{"BookDepth", OPTION_SPIN, 255, 1, 1000, NULL}, set_book_depth},
+    {{"BookBestMove", OPTION_CHECK, 0, 0, 1, NULL}, set_book_best},
+    {{"BookSeed", OPTION_SPIN, 0, 0, INT32_MAX, NULL}, set_book_seed},
     {{"Clear Hash", OPTION_BUTTON, 0, 0, 0, NULL}, press_clear_hash},
 };
 
@@ -280,7 +322,8 @@ Engine *engine_create(int hash_megabytes) {
     e->search.params = params_default();
     e->search.threads = e->threads;
     e->search.thread_count = 1;
-    e->config = (EngineConfig){.hash = hash_megabytes, .threads = 1, .multipv = 1, .overhead = 20};
+    e->config = (EngineConfig){
+        .hash = hash_megabytes, .threads = 1, .multipv = 1, .overhead = 20, .book_depth = 255};
     e->config.tables = tables_default();
     endgame_open(); // now, so that no clock pays for it
     position_from_fen(&e->search.root, START_FEN, NULL);
@@ -292,6 +335,7 @@ void engine_destroy(Engine *e) {
     settle(e);
     helpers_end(e);
     tt_free(&e->search.tt);
+    book_close(&e->book);
     free(e->threads[0]);
     pthread_mutex_destroy(&e->lock);
     pthread_cond_destroy(&e->changed);
@@ -334,9 +378,20 @@ static void begin(Engine *e, const SearchLimits *limits, const Observer *observe
     for (int i = 0; i < s->thread_count; i++) search_prepare(s->threads[i]);
 }
 
-// Thread 0's part: send the helpers off, search, wait where the protocol wants it, gather.
+// The book's move if it may answer: a game is played, not a question asked, and the game is young enough.
+static Move book_move(const Engine *e) {
+    const SearchLimits *limits = &e->search.limits;
+    bool playing = !limits->infinite && !limits->ponder && limits->mate == 0 &&
+                   limits->searchmoves.count == 0 && e->config.multipv == 1;
+    if (!e->config.own_book || !playing || e->search.root.fullmove > e->config.book_depth) return MOVE_NONE;
+    return book_pick(&e->book, &e->search.root, e->config.book_best, e->config.book_seed);
+}
+
+// Thread 0's part: ask the book, send the helpers off, search, wait where the protocol wants it, gather.
 static SearchResult conduct(Engine *e) {
     Search *s = &e->search;
+    Move known = book_move(e);
+    if (known != MOVE_NONE) return (SearchResult){.best = known, .pv = {.count = 1, .moves = {known}}};
     if (s->thread_count > 1) {
         pthread_mutex_lock(&e->lock);
         e->helpers_running = s->thread_count - 1;

@@ -43,6 +43,9 @@ typedef struct EngineConfig {
     int overhead;            // milliseconds
     bool chess960, show_wdl; // for whoever prints
     TableOptions tables;     // solved endgames
+    bool own_book, book_best; // play from BookFile; its heaviest move instead of one drawn by weight
+    int book_depth;           // up to this move number
+    uint64_t book_seed;
 } EngineConfig;
 
 // The options that are not parameters.
@@ -66,7 +69,7 @@ const Position *engine_position(const Engine *engine);
 // Starts a search on the engine's own threads and returns at once; the observer may be NULL.
 void engine_start(Engine *engine, const SearchLimits *limits, const Observer *observer);
 
-// Waits for the search to end and gives what it found.
+// Waits for the search to end and gives what it found; a move from the book has depth 0 and no score.
 SearchResult engine_wait(Engine *engine);
 
 // Both in one: the calling thread itself is the search's main thread, so a one-thread engine needs no other.

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/engine.h"
 #include "engine/movegen.h"
 #include "engine/notation.h"
 #include "unity.h"
@@ -279,6 +280,80 @@ static void the_draw_follows_the_weights_and_the_seed(void) {
     TEST_ASSERT_EQUAL_HEX16(MOVE_NONE, book_pick(&book, &after, false, 1));
 }
 
+// Sets an option that must be accepted without a remark.
+static void option(Engine *engine, const char *name, const char *value) {
+    Error error;
+    TEST_ASSERT_TRUE_MESSAGE(engine_set_option(engine, name, value, &error), error.text);
+    TEST_ASSERT_EQUAL_STRING("", error.text);
+}
+
+static SearchResult think(Engine *engine, SearchLimits limits) {
+    limits.nodes = 300;
+    return engine_search(engine, &limits, NULL);
+}
+
+static void the_engine_plays_from_its_book_when_it_may(void) {
+    Position pos = position(START_FEN);
+    Move a4 = uci(&pos, "a2a4"), h4 = uci(&pos, "h2h4");
+    BookEntry entries[] = {{pos.key, book_encode(a4), 3, 0}, {pos.key, book_encode(h4), 1, 0}};
+    uint8_t bytes[2 * BOOK_ENTRY_SIZE];
+    for (int i = 0; i < 2; i++) book_entry_write(&entries[i], bytes + i * BOOK_ENTRY_SIZE);
+    char path[] = "/tmp/hone-book-XXXXXX", broken[] = "/tmp/hone-book-XXXXXX";
+    int fd = mkstemp(path), fd_broken = mkstemp(broken);
+    TEST_ASSERT_EQUAL_INT(32, (int)write(fd, bytes, 32));
+    TEST_ASSERT_EQUAL_INT(30, (int)write(fd_broken, bytes, 30));
+    close(fd);
+    close(fd_broken);
+    Engine *engine = engine_create(1);
+    TEST_ASSERT_NOT_NULL(engine);
+    option(engine, "BookFile", path);
+    TEST_ASSERT_GREATER_THAN_INT(0, think(engine, (SearchLimits){0}).depth); // OwnBook is off
+    option(engine, "OwnBook", "true");
+    option(engine, "BookBestMove", "true");
+    SearchResult result = think(engine, (SearchLimits){0});
+    TEST_ASSERT_EQUAL_HEX16(a4, result.best);
+    TEST_ASSERT_EQUAL_INT(0, result.depth);
+    TEST_ASSERT_EQUAL_UINT64(0, result.nodes);
+    TEST_ASSERT_EQUAL_HEX16(a4, result.pv.moves[0]);
+    engine_start(engine, &(SearchLimits){.nodes = 300}, NULL);
+    TEST_ASSERT_EQUAL_HEX16(a4, engine_wait(engine).best);
+    // By weight, the seed decides.
+    option(engine, "BookBestMove", "false");
+    int drawn[2] = {0};
+    for (int seed = 0; seed < 200; seed++) {
+        char text[16];
+        snprintf(text, sizeof text, "%d", seed);
+        option(engine, "BookSeed", text);
+        Move move = think(engine, (SearchLimits){0}).best;
+        drawn[0] += move == a4;
+        drawn[1] += move == h4;
+        TEST_ASSERT_EQUAL_HEX16(move, think(engine, (SearchLimits){0}).best);
+    }
+    TEST_ASSERT_EQUAL_INT(200, drawn[0] + drawn[1]);
+    TEST_ASSERT_INT_WITHIN(31, 150, drawn[0]); // five standard deviations
+    // Questions are searched, not answered from the book.
+    SearchLimits chosen = {.searchmoves = {.moves = {uci(&pos, "e2e4")}, .count = 1}};
+    TEST_ASSERT_EQUAL_HEX16(uci(&pos, "e2e4"), think(engine, chosen).best);
+    TEST_ASSERT_GREATER_THAN_INT(0, think(engine, (SearchLimits){.mate = 1}).depth);
+    Position late = pos;
+    late.fullmove = 6;
+    engine_set_position(engine, &late, NULL);
+    TEST_ASSERT_EQUAL_INT(0, think(engine, (SearchLimits){0}).depth);
+    option(engine, "BookDepth", "5");
+    TEST_ASSERT_GREATER_THAN_INT(0, think(engine, (SearchLimits){0}).depth);
+    engine_set_position(engine, &pos, NULL);
+    // A broken book is refused by name and the old one stays; no book is no fault.
+    Error error;
+    TEST_ASSERT_FALSE(engine_set_option(engine, "BookFile", broken, &error));
+    TEST_ASSERT_NOT_NULL_MESSAGE(strstr(error.text, broken), error.text);
+    TEST_ASSERT_EQUAL_INT(0, think(engine, (SearchLimits){0}).depth);
+    option(engine, "BookFile", "<empty>");
+    TEST_ASSERT_GREATER_THAN_INT(0, think(engine, (SearchLimits){0}).depth);
+    engine_destroy(engine);
+    unlink(path);
+    unlink(broken);
+}
+
 int main(void) {
     UNITY_BEGIN();
     RUN_TEST(published_keys_by_fen_and_by_moves);
@@ -287,5 +362,6 @@ int main(void) {
     RUN_TEST(what_is_no_book_is_refused_with_a_reason);
     RUN_TEST(probes_agree_with_a_linear_scan);
     RUN_TEST(the_draw_follows_the_weights_and_the_seed);
+    RUN_TEST(the_engine_plays_from_its_book_when_it_may);
     return UNITY_END();
 }
