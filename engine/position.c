@@ -95,6 +95,9 @@ static void make_castling(Position *pos, Move move) {
 
 void position_make(Position *after, const Position *before, Move move) {
     assert(after != before);
+#ifdef HONE_DEBUG
+    assert(movegen_is_legal(before, move));
+#endif
     *after = *before;
     const int us = before->stm, from = move_from(move), to = move_to(move), kind = move_kind(move);
     const int piece = before->board[from];
