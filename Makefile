@@ -56,7 +56,7 @@ PROFDATA := $(if $(CLANG),$(shell command -v llvm-profdata llvm-profdata-$$($(CC
 ifeq ($(PGO),generate)
 PGOFLAGS := $(if $(CLANG),-fprofile-instr-generate,-fprofile-generate -fprofile-update=prefer-atomic)
 else ifeq ($(PGO),use)
-PGOFLAGS := $(if $(CLANG),-fprofile-instr-use=$(BUILD)/hone.profdata -Wno-profile-instr-unprofiled,-fprofile-use \
+PGOFLAGS := $(if $(CLANG),-fprofile-instr-use=$(BUILD)/hone.profdata -Wno-profile-instr-unprofiled -Wno-profile-instr-out-of-date,-fprofile-use \
               -fprofile-partial-training -Wno-missing-profile)
 endif
 

@@ -10,6 +10,7 @@
 
 enum { BENCH_DEPTH = 12, BENCH_HASH = 16, BENCH_MAX_DEPTH = MAX_PLY - 1 };
 
+// What a bench runs with.
 typedef struct BenchOptions {
     int depth, threads, hash; // hash in megabytes
     bool stats;               // print what each technique did

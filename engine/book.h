@@ -6,6 +6,7 @@
 
 #include "engine/position.h"
 
+// An open book: a read-only map of its file.
 typedef struct Book {
     FileMap map;
     size_t count; // entries

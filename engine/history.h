@@ -5,6 +5,7 @@
 
 #include "engine/position.h"
 
+// Bounds and sizes of the tables.
 enum {
     HISTORY_MAX = 16384,    // scores stay within +- this
     CORRECTION_MAX = 1024,  // errors stay within +- this
@@ -12,8 +13,10 @@ enum {
     CORRECTION_SIZE = 16384 // positions told apart by each correction table
 };
 
+// A score for each piece and target square.
 typedef int16_t PieceTo[PIECES][SQUARES];
 
+// All that a thread learns about moves during a game; reset by one memset.
 typedef struct Histories {
     int16_t main[COLOURS][SQUARES][SQUARES];   // quiet moves by from and to
     PieceTo best_move;                         // the classic table: colour, piece, square

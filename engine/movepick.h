@@ -5,6 +5,7 @@
 
 #include "engine/search.h"
 
+// What the picker hands out next, in this order.
 typedef enum PickStage {
     PICK_TT,
     PICK_GENERATE_NOISY,
@@ -17,6 +18,7 @@ typedef enum PickStage {
     PICK_DONE,
 } PickStage;
 
+// The moves of one node, one at a time, the most promising first.
 typedef struct MovePicker {
     const SearchThread *thread;
     const StackEntry *ss;

@@ -17,6 +17,7 @@ typedef struct TimeControl {
     bool clock;             // tc= was given (and is not inf)
 } TimeControl;
 
+// One UCI option and its value, as text.
 typedef struct PlayerOption {
     char name[64], value[256];
 } PlayerOption;
@@ -47,6 +48,7 @@ typedef struct PlayerTurn {
     uint64_t nodes;         // node limit (spec's, maybe jittered), 0 if none
 } PlayerTurn;
 
+// How a turn ended.
 typedef enum PlayerStatus {
     PLAYER_OK,
     PLAYER_ILLEGAL,   // a move that is not legal here, or none at all: text has it

@@ -34,6 +34,7 @@ typedef struct OpeningNode {
     uint16_t depth;
 } OpeningNode;
 
+// An open file of start positions.
 typedef struct OpeningSet {
     OpeningFormat format;
     char *path;

@@ -92,6 +92,7 @@ typedef struct PgnReader {
     int game_line;
 } PgnReader;
 
+// What reading the next game gave.
 typedef enum PgnStatus {
     PGN_END,  // no more games
     PGN_GAME, // a game was read

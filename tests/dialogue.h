@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+// A child process that is talked to through pipes.
 typedef struct Dialogue {
     pid_t pid;
     int to, from; // pipes; to is -1 once closed

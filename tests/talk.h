@@ -9,6 +9,7 @@
 
 #include "engine/engine.h"
 
+// A UCI loop on a thread of this process, and the pipes to it.
 typedef struct Talk {
     FILE *in, *out; // the engine's ends of the pipes
     int to, from;   // ours
