@@ -148,6 +148,25 @@ static void integers_bounds_and_late_results_still_gain(void) {
     }
 }
 
+// No gains are given: a user's c four times too large or too small changes next to nothing, ranges three
+// times too wide little, and a surface forty times steeper than the ranges suggest loses nothing.
+static void auto_does_not_depend_on_what_the_user_guessed(void) {
+    SimulationRun run = {
+        .surface = S1, .mode = SPSA_AUTO, .c_scale = 1, .games = 20000, .pairs = 4, .lag = 8, .tail = .5};
+    Mean right = mean_of(&run, 1, 12);
+    TEST_ASSERT_TRUE(right.value > 17.5);
+    run.c_scale = 4;
+    TEST_ASSERT_DOUBLE_WITHIN(.2, right.value, mean_of(&run, 1, 12).value);
+    run.c_scale = .25;
+    TEST_ASSERT_DOUBLE_WITHIN(.2, right.value, mean_of(&run, 1, 12).value);
+    run.c_scale = 1;
+    run.surface.range_scale = 3;
+    TEST_ASSERT_DOUBLE_WITHIN(.15 * right.value, right.value, mean_of(&run, 1, 12).value);
+    run.surface.range_scale = 1;
+    run.surface.start_elo = -800;
+    TEST_ASSERT_TRUE(mean_of(&run, 1, 12).value > 700);
+}
+
 // Half the parameters of S3 do nothing: few of them may be said to matter, many more of the others, and the
 // error that is quoted must be what values of inert parameters really scatter by.
 static void what_is_said_to_matter_does(void) {
@@ -193,6 +212,7 @@ int main(void) {
     RUN_TEST(fishtest_regains_what_another_simulator_says);
     RUN_TEST(a_run_is_the_same_every_time);
     RUN_TEST(integers_bounds_and_late_results_still_gain);
+    RUN_TEST(auto_does_not_depend_on_what_the_user_guessed);
     RUN_TEST(what_is_said_to_matter_does);
     return UNITY_END();
 }

@@ -113,8 +113,9 @@ Surface *surface_create(const SurfaceSpec *spec, uint64_t seed) {
         snprintf(p->name, sizeof p->name, "P%d", i);
         p->is_int = spec->integer;
         p->c_end = spec->c0 * misjudged / s->unit;
-        p->min = -box / s->unit;
-        p->max = box / s->unit;
+        double uneven = spec->range_noise > 0 ? exp(spec->range_noise * draw_gaussian(&d)) : 1;
+        p->min = -box * uneven / s->unit;
+        p->max = box * uneven / s->unit;
         if (spec->bound && i % 2 == 0) {
             double best = s->optimum[i] / s->unit;
             if (best < 0) p->min = fmin(spec->integer ? ceil(best) : best, -.25);

@@ -19,6 +19,7 @@ typedef struct SurfaceSpec {
     double start_elo;   // at the start, relative to the optimum; negative
     double c0;          // the typical step a user would name
     double range_scale; // how much wider than +-4 the ranges are that the user names
+    double range_noise; // ranges misjudged one by one, by lognormal(range_noise)
     bool integer;       // parameters are integers and c0 is one of them
     bool bound;         // for every second parameter the optimum lies on a bound of its range
 } SurfaceSpec;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // SPSA with hand-set gains (fishtest, OpenBench, constant) and with gains it finds itself (auto).
 //
-// Auto in short. The first games are probes: the centre plays against the centre moved by one step in every
-// parameter, which measures what a step costs; the step is adapted until it costs what is wanted. Those games
-// also give the draw ratio and a first gradient. From cost, draw ratio and budget follow c and r by the
-// closed form for quadratic surfaces; the rest is SPSA with shared rounding, realised differences and an
-// average.
+// Auto in short. In the first games the two sides lie unevenly about theta, one and a half steps to the one
+// side and half a step to the other: the nearer side wins by what a step costs, and the slopes are seen as
+// well as in any other game. Those games find the c at which a step costs what is wanted. From that cost, the
+// draw ratio and the budget follows r, by the closed form for quadratic surfaces. All else is SPSA with one
+// rounding draw for both sides, realised differences, and an average of the tail.
 #include "tuner/spsa.h"
 
 #include <math.h>
@@ -13,13 +13,15 @@
 #include <string.h>
 
 // The rules of auto: chosen on seeds 1 to 100 of the simulator, reported on others (tuner/SIMULATION.md).
-static const double AutoBase = .125;  // first guess of c, as a share of the range
+static const double AutoBase = .2;    // first guess of c, as a share of the range
+static const double AutoTrust = .33;  // how much the user's c counts against the range where they disagree
 static const double AutoWidest = .5;  // largest c, as a share of the range
 static const double AutoProbes = .08; // share of the budget whose games also measure what a step costs
 static const double AutoWorth = 3;    // what a step should cost a parameter, in Elo
+static const double AutoPrior = 1.5;  // deviation of the logarithm of what the first c costs
 static const double AutoMissing = 10; // Elo thought to be missing at the start; only its logarithm counts
-static const double AutoFactor = 1;   // r relative to the closed form
 static const double AutoAlpha = .45;  // how fast r falls
+static const double AutoLate = .1;    // share of the way to the optimum that may be in flight
 static const double AutoShift = .5;   // how far a probe's middle lies from the centre, in steps
 static const double AutoNear = .5;    // share of c that is kept however near a bound is
 static const double AutoMatters = 12; // chi-square that about 2 % of inert parameters reach (test_simulate)
@@ -29,13 +31,21 @@ enum { STREAM_FLIP = 0x5350, STREAM_ROUND_PLUS, STREAM_ROUND_MINUS };
 // What perturbing an iteration depends on; a ring of them lets results come late.
 typedef struct Snapshot {
     double scale; // auto: c in units of base
-    bool probe;   // auto: the centre plays against one side
+    int stage;    // auto: which of the stages a probe belongs to
+    bool probe;   // auto: the sides lie unevenly about the centre
 } Snapshot;
 
 // Sums of the regression of results on one parameter's differences d and on d times its place.
 typedef struct Evidence {
     double dd, ddt, ddtt, yd, ydt;
 } Evidence;
+
+// Probes at one scale.
+typedef struct Stage {
+    double scale, y, games;
+} Stage;
+
+enum { STAGES = 24, GRID = 81 };
 
 struct SpsaState {
     SpsaPlan plan;
@@ -50,9 +60,12 @@ struct SpsaState {
     // auto
     bool probing;
     int64_t probes;
-    double scale;              // c in units of base
-    double cost_num, cost_den; // weighted least squares of the cost of a probe at scale 1
-    double worth, r;           // cost of a step a parameter, gain
+    double scale; // c in units of base
+    Stage stages[STAGES];
+    int stage; // the last one
+    double log_cost,
+        log_error;   // of the cost of a step at scale 1, against the cost wanted: mean and deviation
+    double worth, r; // cost of a step a parameter, gain
 };
 
 const char *spsa_mode_name(SpsaMode mode) {
@@ -169,9 +182,27 @@ static double score_of(const uint64_t penta[5]) { // wins - losses
 
 static void remember(SpsaState *s) {
     int slot = (int)(s->applied % (s->plan.lag + 1));
-    s->ring[slot] = (Snapshot){.scale = s->scale, .probe = s->probing};
+    s->ring[slot] = (Snapshot){.scale = s->scale, .stage = s->stage, .probe = s->probing};
     memcpy(s->ring_theta + (size_t)slot * (size_t)s->plan.count, s->theta,
            (size_t)s->plan.count * sizeof *s->theta);
+}
+
+// Lets the user's c speak for the proportions between parameters, not for their size: who misjudges all of
+// them alike changes nothing.
+static void auto_weigh(SpsaState *s) {
+    double sum = 0;
+    int given = 0;
+    for (int i = 0; i < s->plan.count; i++) {
+        const SpsaParam *p = &s->plan.params[i];
+        if (p->c_end > 0) {
+            sum += log(p->c_end / (p->max - p->min));
+            given++;
+        }
+    }
+    for (int i = 0; i < s->plan.count; i++) {
+        const SpsaParam *p = &s->plan.params[i];
+        if (p->c_end > 0) s->base[i] *= exp(AutoTrust * (log(p->c_end / (p->max - p->min)) - sum / given));
+    }
 }
 
 SpsaState *spsa_create(const SpsaPlan *plan, Error *error) {
@@ -198,7 +229,10 @@ SpsaState *spsa_create(const SpsaPlan *plan, Error *error) {
         s->theta[i] = p->start;
         s->base[i] = (p->max - p->min) * AutoBase;
     }
+    auto_weigh(s);
     s->scale = 1;
+    s->stages[0].scale = 1;
+    s->log_error = AutoPrior;
     s->probing = plan->mode == SPSA_AUTO;
     s->probes = (int64_t)ceil((double)s->iterations * AutoProbes);
     remember(s);
@@ -301,40 +335,60 @@ static double auto_noise(const SpsaState *s) {
 static double auto_r(const SpsaState *s, double worth) {
     double games = (double)s->iterations * 2 * s->plan.pairs;
     double q = s->plan.count * auto_noise(s) / (64 * worth * games);
-    return AutoFactor * SPSA_ELO / (8 * worth * games) * log(fmax(AutoMissing / q, 3));
+    return SPSA_ELO / (8 * worth * games) * log(fmax(AutoMissing / q, 3));
 }
 
-// What all parameters together cost at a scale, in Elo, and the standard error of that.
-typedef struct Cost {
-    double value, error;
-} Cost;
+// What a step costs, from all probes so far: the posterior of its logarithm on a grid, for a quadratic
+// surface whose results saturate as (wins - losses) a game = tanh(Elo / C).
+static void auto_fit(SpsaState *s) {
+    double logs[GRID], best = -HUGE_VAL, sum = 0, mean = 0, square = 0;
+    double variance = auto_noise(s) / (SPSA_ELO * SPSA_ELO), wanted = AutoWorth * s->plan.count;
+    for (int g = 0; g < GRID; g++) {
+        double u = (g - GRID / 2) * .125;
+        logs[g] = -.5 * u * u / (AutoPrior * AutoPrior);
+        for (int j = 0; j <= s->stage; j++) {
+            const Stage *t = &s->stages[j];
+            if (t->games == 0) continue;
+            double miss =
+                t->y / t->games + tanh(4 * AutoShift * t->scale * t->scale * wanted * exp(u) / SPSA_ELO);
+            logs[g] -= .5 * t->games * miss * miss / variance;
+        }
+        best = fmax(best, logs[g]);
+    }
+    for (int g = 0; g < GRID; g++) {
+        double u = (g - GRID / 2) * .125, p = exp(logs[g] - best);
+        sum += p;
+        mean += p * u;
+        square += p * u * u;
+    }
+    s->log_cost = mean / sum;
+    s->log_error = sqrt(fmax(square / sum - s->log_cost * s->log_cost, 0));
+}
 
-static Cost auto_cost(const SpsaState *s, double scale) {
-    if (s->cost_den <= 0) return (Cost){.value = 0, .error = HUGE_VAL};
-    double square = scale * scale;
-    return (Cost){.value = fmax(s->cost_num / s->cost_den, 0) * square,
-                  .error = sqrt(auto_noise(s) / s->cost_den) * square};
+// What a step costs a parameter at a scale.
+static double auto_worth(double log_cost, double scale) { return AutoWorth * exp(log_cost) * scale * scale; }
+
+// The scale at which a step costs what is wanted, as far as it fits into the ranges.
+static double auto_scale(const SpsaState *s) { return fmin(exp(-.5 * s->log_cost), AutoWidest / AutoBase); }
+
+// One probe: better knowledge of the cost, and another stage where the scale turns out clearly wrong.
+static void auto_probe(SpsaState *s, int stage, double y, double games) {
+    s->stages[stage].y += y;
+    s->stages[stage].games += games;
+    auto_fit(s);
+    double scale = auto_scale(s);
+    if (fabs(log(scale / s->scale)) > .15 && s->stage + 1 < STAGES) {
+        s->scale = scale;
+        s->stages[++s->stage] = (Stage){.scale = scale};
+    }
 }
 
 // Ends the probes: the cost of a step is known as well as it will be; c is set, r follows from the budget.
 static void auto_begin(SpsaState *s) {
-    Cost cost = auto_cost(s, s->scale);
-    s->worth = fmax(cost.value, cost.error) / s->plan.count;
+    s->scale = auto_scale(s);
+    s->worth = auto_worth(s->log_cost, s->scale);
     s->r = auto_r(s, s->worth);
     s->probing = false;
-}
-
-// One probe: the cost of a step by least squares, and the scale moved towards the wanted cost.
-static void auto_probe(SpsaState *s, double scale, double y, double games) {
-    double lever = 4 * AutoShift * scale * scale; // costs of a step that the result contains
-    s->cost_num -= lever * y * SPSA_ELO;
-    s->cost_den += lever * lever * games;
-    double target = AutoWorth * s->plan.count;
-    double cost = -y * SPSA_ELO / games / (4 * AutoShift);
-    double before = (double)s->applied * 2 * s->plan.pairs;
-    double step = (1 - cost / target) * games / (2 * (before + 64));
-    s->scale *= exp(clip(step, -.2, .2));
-    s->scale = clip(s->scale, 1. / 64, AutoWidest / AutoBase);
 }
 
 // Notes what iteration k says about parameter i: its difference d, its place, the result, the step taken for
@@ -360,15 +414,17 @@ static double apply_auto(SpsaState *s, int64_t k, double y, double games) {
     Snapshot seen = s->ring[slot];
     double worth = s->worth, r = s->r;
     if (seen.probe) {
-        Cost cost = auto_cost(s, seen.scale); // without this result, so that it is not used twice
-        worth = (cost.value + cost.error) / plan->count;
-        r = isfinite(worth) ? auto_r(s, worth) : 0;
-        if (!isfinite(worth)) worth = 0;
-        if (s->probing) auto_probe(s, seen.scale, y, games);
-        y += 4 * AutoShift * cost.value / SPSA_ELO * games;
+        double cost = auto_worth(s->log_cost, seen.scale) * plan->count; // without this result
+        worth = auto_worth(s->log_cost + s->log_error, seen.scale);
+        r = auto_r(s, worth) * (1 - pow(s->log_error / AutoPrior, 2)); // no faster than the evidence grows
+        if (s->probing) auto_probe(s, seen.stage, y, games);
+        y += tanh(4 * AutoShift * cost / SPSA_ELO) * games;
         if (s->probing && s->applied + 1 >= s->probes) auto_begin(s);
     }
     r *= pow((.1 + 1) / (.1 + (double)k / (double)s->iterations), AutoAlpha);
+    // Results come lag iterations late: no step so large that they would be answered again and again
+    // meanwhile.
+    r = fmin(r, AutoLate * SPSA_ELO / (4 * worth * plan->lag * 2 * plan->pairs));
     for (int i = 0; i < plan->count; i++) {
         const SpsaParam *p = &plan->params[i];
         double theta = s->ring_theta[(size_t)slot * (size_t)plan->count + (size_t)i];

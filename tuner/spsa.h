@@ -19,7 +19,8 @@ enum { SPSA_NAME = 64, SPSA_MAX_PARAMS = 1024, SPSA_MAX_LAG = 4096 };
 // How gains are chosen: by the tuner itself, or by hand as fishtest, OpenBench or constant-gain SPSA do.
 typedef enum SpsaMode { SPSA_AUTO, SPSA_FISHTEST, SPSA_OPENBENCH, SPSA_CONSTANT } SpsaMode;
 
-// One parameter as the user describes it; auto uses neither c_end nor r_end.
+// One parameter as the user describes it. Auto needs no c_end (0 will do) and ignores r_end; where c_end is
+// given it takes part in the proportions between parameters, not in their size.
 typedef struct SpsaParam {
     char name[SPSA_NAME];
     bool is_int;
