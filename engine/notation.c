@@ -18,9 +18,10 @@ void notation_square(int square, char *buffer) {
 }
 
 // Writes a move with castling as the king's two squares or as king takes rook.
-static void write_uci(const Position *pos, Move move, bool takes_rook, char *buffer) {
+static void write_uci(Move move, bool takes_rook, char *buffer) {
     int to = move_to(move);
-    if (move_kind(move) == MOVE_CASTLING && !takes_rook) to = castle_king_to(castle_index(pos->stm, move));
+    if (move_kind(move) == MOVE_CASTLING && !takes_rook)
+        to = castle_king_to(castle_index(square_rank(move_from(move)) ? BLACK : WHITE, move));
     notation_square(move_from(move), buffer);
     notation_square(to, buffer + 2);
     if (move_kind(move) == MOVE_PROMOTION) {
@@ -33,7 +34,7 @@ void notation_to_uci(const Position *pos, Move move, char *buffer) {
     if (move == MOVE_NONE || move == MOVE_NULL)
         memcpy(buffer, "0000", 5);
     else
-        write_uci(pos, move, pos->chess960, buffer);
+        write_uci(move, pos->chess960, buffer);
 }
 
 Move notation_from_uci(const Position *pos, const char *text) {
@@ -42,9 +43,9 @@ Move notation_from_uci(const Position *pos, const char *text) {
     char name[UCI_SIZE];
     movegen_list(pos, &list);
     for (int i = 0; i < list.count; i++) {
-        write_uci(pos, list.moves[i], pos->chess960, name);
+        write_uci(list.moves[i], pos->chess960, name);
         if (text_equal(name, text)) return list.moves[i];
-        write_uci(pos, list.moves[i], !pos->chess960, name);
+        write_uci(list.moves[i], !pos->chess960, name);
         if (text_equal(name, text)) other = list.moves[i];
     }
     return other; // castling in the other style, if no move has that name in the right one

@@ -7,7 +7,8 @@
 
 enum { UCI_SIZE = 8, SAN_SIZE = 12 };
 
-// Writes a move as UCI text ("0000" for none); castling as e1g1, or e1h1 style if the position is chess960.
+// Writes a move of either side as UCI text ("0000" for none); castling as e1g1, or e1h1 style if the position is
+// chess960, which is all that is asked of it.
 void notation_to_uci(const Position *pos, Move move, char *buffer);
 
 // The legal move that a UCI text names (both castling styles are understood), or MOVE_NONE.

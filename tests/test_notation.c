@@ -164,6 +164,11 @@ static void castling_is_understood_in_both_styles(void) {
     TEST_ASSERT_EQUAL_HEX16(castling, notation_from_uci(&pos, "e1h1"));
     notation_to_uci(&pos, castling, text);
     TEST_ASSERT_EQUAL_STRING("e1g1", text);
+    // A line of moves is written with its first position: the other side castles on its own rank.
+    notation_to_uci(&pos, move_make_kind(E1 ^ 56, H1 ^ 56, MOVE_CASTLING), text);
+    TEST_ASSERT_EQUAL_STRING("e8g8", text);
+    notation_to_uci(&pos, move_make_kind(E1 ^ 56, A1 ^ 56, MOVE_CASTLING), text);
+    TEST_ASSERT_EQUAL_STRING("e8c8", text);
     pos.chess960 = true;
     TEST_ASSERT_EQUAL_HEX16(castling, notation_from_uci(&pos, "e1h1"));
     TEST_ASSERT_EQUAL_HEX16(castling, notation_from_uci(&pos, "e1g1"));
