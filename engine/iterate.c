@@ -193,7 +193,7 @@ void search_run(SearchThread *t) {
         for (int line = 0; line < lines && t->index == 0; line++) {
             RootMove *rm = &t->root_moves[line];
             if (rm->score == -SCORE_INFINITE) continue;
-            complete_line(s, &rm->pv);
+            if (s->observer.info) complete_line(s, &rm->pv);
             report(t, line, rm->score, BOUND_EXACT);
         }
         if (stopped) break;
