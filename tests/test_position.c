@@ -68,6 +68,17 @@ static Key key_by_definition(const Position *pos) {
     return key;
 }
 
+// The sum was taken over the figures in Debian's polyglot source, as little-endian bytes.
+static void the_table_is_the_published_one(void) {
+    uint32_t crc = 0;
+    for (int i = 0; i < POLYGLOT_NUMBERS; i++)
+        for (int shift = 0; shift < 64; shift += 8) {
+            uint8_t byte = (uint8_t)(Polyglot[i] >> shift);
+            crc = crc32_of(crc, &byte, 1);
+        }
+    TEST_ASSERT_EQUAL_HEX32(0xeb4bc79a, crc);
+}
+
 static void the_published_example_keys(void) {
     static const struct {
         const char *moves;
@@ -584,6 +595,7 @@ static void material_that_cannot_mate(void) {
 
 int main(void) {
     UNITY_BEGIN();
+    RUN_TEST(the_table_is_the_published_one);
     RUN_TEST(the_published_example_keys);
     RUN_TEST(everything_kept_by_make_is_what_its_definition_says);
     RUN_TEST(position_ok_sees_every_wrong_field);
