@@ -37,15 +37,23 @@ static bool builtin_create(Player *player, Error *error) {
     return true;
 }
 
-// A builtin player while it thinks.
+// A builtin player while it thinks, and what it told last.
 typedef struct Thought {
     Player *player;
-    int hashfull;
+    int depth, seldepth, hashfull;
+    uint64_t nodes;
+    Move move;
 } Thought;
 
 static void on_info(void *context, const SearchInfo *info) {
     Thought *thought = context;
-    if (info->multipv == 1) thought->hashfull = info->hashfull;
+    if (info->multipv == 1 && info->bound == BOUND_EXACT) {
+        thought->depth = info->depth;
+        thought->seldepth = info->seldepth;
+        thought->hashfull = info->hashfull;
+        thought->nodes = info->nodes;
+        thought->move = info->pv->moves[0];
+    }
     // An interrupt just before the search began was overwritten by its beginning.
     if (atomic_load(&thought->player->interrupted)) engine_stop(thought->player->engine);
 }
@@ -85,8 +93,10 @@ static PlayerMove builtin_think(Player *player, const PlayerTurn *turn) {
     notation_to_uci(turn->pos, result.best, move.text);
     move.has_score = true;
     move.score = result.score;
-    move.depth = result.depth;
-    move.seldepth = result.seldepth;
+    // The same as the last line over UCI: that of a depth which was begun, or else of the last complete one.
+    bool told = thought.nodes == result.nodes && thought.move == result.best;
+    move.depth = told ? thought.depth : result.depth;
+    move.seldepth = told ? thought.seldepth : result.seldepth;
     move.nodes = result.nodes;
     move.tbhits = result.tbhits;
     move.hashfull = thought.hashfull;
