@@ -41,7 +41,8 @@ COMMON   := -std=gnu11 -I. -pthread $(WARNINGS) $(ARCHFLAGS) $(PEXT) $(SANFLAGS)
 RELEASE   = $(COMMON) $(OPT) $(filter-out -fuse-ld=%,$(LTOFLAGS)) $(PGOFLAGS) $(if $(filter 1,$(DEBUG)),-g -DHONE_DEBUG,-DNDEBUG) $(if $(SAN),-g)
 TESTING  := $(COMMON) $(if $(SAN),-O1,-O2) -g -DHONE_DEBUG
 # A failing Unity assert does not return, which clang does not know.
-UNITYFLAGS := -isystem $(UNITY_DIR) -DUNITY_INCLUDE_DOUBLE= $(if $(CLANG),-Wno-sometimes-uninitialized -Wno-string-concatenation)
+UNITYFLAGS := -isystem $(UNITY_DIR) -DUNITY_INCLUDE_DOUBLE= $(if $(CLANG),-Wno-sometimes-uninitialized -Wno-string-concatenation \
+                -Wno-format-zero-length)
 LIBS     := $(if $(EXE),,-Wl,--as-needed -lfathom -lgsl -lgslcblas -lcjson) -lm
 
 # One folder of objects for each set of flags, so that builds never mix.
