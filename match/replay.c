@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Reading a journal afterwards: what two runs must agree on, and playing its pairs again.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "match/match.h"
+
+// The pairs of a journal, sorted, without copies.
+typedef struct PairList {
+    JournalPair *pairs;
+    uint64_t count, capacity;
+} PairList;
+
+static bool keep(void *context, const JournalPair *pair, Error *error) {
+    PairList *list = context;
+    if (list->count == list->capacity) {
+        list->capacity = list->capacity ? 2 * list->capacity : 1024;
+        JournalPair *grown = realloc(list->pairs, list->capacity * sizeof *grown);
+        if (!grown) return error_set(error, "not enough memory");
+        list->pairs = grown;
+    }
+    list->pairs[list->count] = *pair;
+    for (int g = 0; g < 2; g++) list->pairs[list->count].game[g].moves = list->pairs[list->count].game[g].reason = NULL;
+    list->count++;
+    return true;
+}
+
+static int by_number(const void *a, const void *b) {
+    uint64_t x = ((const JournalPair *)a)->number, y = ((const JournalPair *)b)->number;
+    return (x > y) - (x < y);
+}
+
+// Reads plan and pairs; what lies beyond a gap or beyond the verdict of a test is left out, as it counts nowhere.
+static bool load(const char *path, MatchPlan *plan, PairList *list, Error *error) {
+    cJSON *json = NULL;
+    int64_t size;
+    if (!journal_read(path, &json, &size, keep, list, error)) return false;
+    bool ok = match_plan_from_json(plan, json, error) || error_prefix(error, "%s: line 1", path);
+    cJSON_Delete(json);
+    if (!ok) return false;
+    if (list->count) qsort(list->pairs, list->count, sizeof *list->pairs, by_number);
+    Sprt sprt = plan->has_sprt ? sprt_start(&plan->sprt) : (Sprt){.verdict = SPRT_CONTINUE};
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < list->count; i++) {
+        const JournalPair *pair = &list->pairs[i];
+        if (pair->number < kept) continue;
+        if (pair->number > kept || sprt.verdict != SPRT_CONTINUE) break;
+        list->pairs[kept++] = *pair;
+        if (!plan->has_sprt || pair->games != 2) continue;
+        int points[2];
+        for (int g = 0; g < 2; g++) points[g] = pair->game[g].white == 0 ? pair->game[g].half_points : 2 - pair->game[g].half_points;
+        sprt_add_pair(&sprt, points[0], points[1]);
+    }
+    list->count = kept;
+    return true;
+}
+
+bool match_digest(const char *path, Error *error) {
+    MatchPlan plan = {0};
+    PairList list = {0};
+    bool ok = load(path, &plan, &list, error);
+    uint64_t whole = DIGEST_START;
+    for (uint64_t i = 0; ok && i < list.count; i++) {
+        const JournalPair *pair = &list.pairs[i];
+        if (pair->games == 0) printf("pair %llu set aside\n", (unsigned long long)pair->number + 1);
+        for (int g = 0; g < pair->games; g++) {
+            const JournalGame *game = &pair->game[g];
+            char line[160];
+            int used = snprintf(line, sizeof line, "pair %llu game %d white %d points %d end %s plies %d moves %016llx\n", (unsigned long long)pair->number + 1,
+                                g + 1, game->white, game->half_points, game_end_name(game->end), game->plies, (unsigned long long)game->digest);
+            fputs(line, stdout);
+            whole = digest_of(whole, line, (size_t)used);
+        }
+    }
+    if (ok) printf("%llu pairs, digest %016llx\n", (unsigned long long)list.count, (unsigned long long)whole);
+    free(list.pairs);
+    free(plan.players);
+    return ok;
+}
+
+// Plays one game again; names what differs.
+static bool replay_game(const MatchPlan *plan, const Pairing *pairing, const Opening *opening, Player *players[2], const JournalPair *pair, int g,
+                        GameRecord *record, bool *same) {
+    static const _Atomic bool Never = false;
+    const JournalGame *game = &pair->game[g];
+    int index[2] = {pairing->first, pairing->second};
+    GameSetup setup = {.white = game->white, .opening = opening, .adjudicate = &plan->adjudicate, .interrupt = &Never};
+    for (int side = 0; side < 2; side++) {
+        setup.players[side] = players[side];
+        setup.tc[side] = &plan->players[index[side]].tc;
+        setup.names[side] = plan->players[index[side]].name;
+        setup.nodes[side] = match_nodes(plan, pair->number, index[side], opening);
+    }
+    game_play(&setup, record);
+    *same = record->digest == game->digest;
+    return true;
+}
+
+bool match_replay(const char *path, int64_t only, Error *error) {
+    MatchPlan plan = {0};
+    PairList list = {0};
+    OpeningSet openings = {0};
+    Player *players[2] = {NULL, NULL};
+    GameRecord *record = malloc(sizeof *record);
+    bool ok = record && load(path, &plan, &list, error);
+    if (ok && plan.openings[0]) ok = opening_set_load(&openings, plan.openings, plan.plies, error);
+    uint64_t played = 0, different = 0;
+    for (uint64_t i = 0; ok && i < list.count; i++) {
+        const JournalPair *pair = &list.pairs[i];
+        if (only > 0 && pair->number + 1 != (uint64_t)only) continue;
+        Pairing pairing = match_pairing(&plan, pair->number);
+        const TimeControl *tc = &plan.players[pairing.first].tc;
+        if (tc->clock || tc->move_ms) {
+            ok = error_set(error, "%s: pair %llu was played by the clock and cannot be played again", path, (unsigned long long)pair->number + 1);
+            break;
+        }
+        Opening opening;
+        ok = match_opening(&plan, plan.openings[0] ? &openings : NULL, pair->number, &opening, error);
+        for (int side = 0; ok && side < 2; side++) {
+            player_destroy(players[side]);
+            ok = (players[side] = player_create(&plan.players[side == 0 ? pairing.first : pairing.second], -1, error)) != NULL;
+        }
+        for (int g = 0; ok && g < pair->games; g++) {
+            bool same;
+            ok = replay_game(&plan, &pairing, &opening, players, pair, g, record, &same);
+            played++;
+            if (same) continue;
+            different++;
+            printf("pair %llu game %d differs: journal %d plies, %s, %016llx; now %d plies, %s, %016llx\n", (unsigned long long)pair->number + 1, g + 1,
+                   pair->game[g].plies, game_end_name(pair->game[g].end), (unsigned long long)pair->game[g].digest, record->plies,
+                   game_end_name(record->end), (unsigned long long)record->digest);
+        }
+    }
+    if (ok && played == 0) ok = error_set(error, "%s: there is no such pair", path);
+    if (ok) printf("%llu games played again, %llu differ\n", (unsigned long long)played, (unsigned long long)different);
+    if (ok && different) ok = error_set(error, "%s: %llu games differ", path, (unsigned long long)different);
+    for (int side = 0; side < 2; side++) player_destroy(players[side]);
+    opening_set_free(&openings);
+    free(list.pairs);
+    free(plan.players);
+    free(record);
+    return ok;
+}
