@@ -41,8 +41,12 @@ bool book_from_memory(Book *book, const char *name, const void *data, size_t siz
         return error_set(error, "%s: %zu bytes are not a whole number of Polyglot entries of %d", name, size,
                          BOOK_ENTRY_SIZE);
     Key previous = 0;
+    int same = 0; // entries of this key so far
     for (size_t i = 0; i < book->count; i++) {
         BookEntry entry = book_entry(book, i);
+        same = i > 0 && entry.key == previous ? same + 1 : 1;
+        if (same > MAX_MOVES)
+            return error_set(error, "%s: entry %zu: more moves than a position can have", name, i + 1);
         if (entry.key < previous)
             return error_set(error, "%s: entry %zu: keys out of order (%016llx after %016llx)", name, i + 1,
                              (unsigned long long)entry.key, (unsigned long long)previous);

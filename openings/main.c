@@ -456,14 +456,22 @@ static int run_suite(int argc, char **argv) {
                           .wanted = (uint64_t)count,
                           .start_ms = now_ms(),
                           .terminal = isatty(STDERR_FILENO)};
-    if (argc == 1 && !(output.file = fopen(argv[0], "w")))
-        die(EXIT_BAD_INPUT, "hone-book: %s: cannot be written", argv[0]);
+    char temporary[4096] = "";
+    if (argc == 1) {
+        // The file appears when it is whole.
+        snprintf(temporary, sizeof temporary, "%s.tmp", argv[0]);
+        output.file = fopen(temporary, "w");
+        if (!output.file) die(EXIT_BAD_INPUT, "hone-book: %s: cannot be written", temporary);
+    }
     SuiteReport report;
     Error error;
     bool ok = suite_make(&plan, keep_position, &output, &report, &error);
     if (output.terminal) fprintf(stderr, "\r%60s\r", "");
+    if (fclose(output.file) != 0 && ok) ok = error_set(&error, "the suite cannot be written");
+    if (ok && argc == 1 && rename(temporary, argv[0]) != 0)
+        ok = error_set(&error, "%s: cannot be written", argv[0]);
+    if (!ok && argc == 1) unlink(temporary);
     if (!ok) die(EXIT_BAD_INPUT, "hone-book: %s", error.text);
-    if (fclose(output.file) != 0) die(EXIT_BAD_INPUT, "hone-book: the suite cannot be written");
     print_report(&plan, &report, &output);
     return 0;
 }

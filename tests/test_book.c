@@ -143,6 +143,10 @@ static void what_is_no_book_is_refused_with_a_reason(void) {
     refused(high_bit, 1, 0, "no move");
     BookEntry nowhere[1] = {{5, 9 << 6 | 9, 1, 0}};
     refused(nowhere, 1, 0, "no move");
+    static BookEntry many[MAX_MOVES + 1];
+    for (int i = 0; i <= MAX_MOVES; i++) many[i] = (BookEntry){5, (uint16_t)(0x0c00 | (i & 31)), 1, 0};
+    refused(many, MAX_MOVES, 0, NULL);
+    refused(many, MAX_MOVES + 1, 0, "more moves than a position can have");
     Book book;
     Error error;
     TEST_ASSERT_FALSE(book_open(&book, "/nonexistent/book.bin", &error));
@@ -173,8 +177,12 @@ static uint8_t *random_book(size_t *count, Position *met, int *met_count) {
             // Few replies early on, so that lines meet.
             Move move =
                 list.moves[random_below(random, (uint64_t)(ply < 4 ? int_min(list.count, 3) : list.count))];
-            entries[(*count)++] = (BookEntry){pos.key, book_encode(move), (uint16_t)(random & 1023),
-                                              (uint32_t)walk};
+            int times = 0; // a move may be there twice, of which the first counts
+            for (size_t k = 0; k < *count; k++)
+                times += entries[k].key == pos.key && entries[k].move == book_encode(move);
+            if (times < 2)
+                entries[(*count)++] =
+                    (BookEntry){pos.key, book_encode(move), (uint16_t)(random & 1023), (uint32_t)walk};
             met[(*met_count)++] = pos;
             position_make(&next, &pos, move);
             pos = next;
