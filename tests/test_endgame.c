@@ -129,11 +129,14 @@ static void check_random(const char *name, int count) {
     }
 }
 
-static void queen_against_rook_agrees_with_its_successors(void) {
+// Both sides can win; and a side that is lost can choose between being mated and taking into a longer loss.
+static void two_materials_of_four_men_agree_with_their_successors(void) {
     check_random("KQKR", 20000);
     EndgameStats stats = stats_of("KQKR");
     TEST_ASSERT_EQUAL_INT(2 * 35 - 1, stats.longest[WHITE]);
     TEST_ASSERT_EQUAL_INT(2 * 19 - 1, stats.longest[BLACK]);
+    check_random("KRRK", 20000);
+    TEST_ASSERT_EQUAL_INT(2 * 7 - 1, stats_of("KRRK").longest[WHITE]);
 }
 
 // Distances in moves as the endgame literature and the Nalimov tables give them: for the side named first,
@@ -254,7 +257,7 @@ int main(void) {
     RUN_TEST(every_position_of_three_men_agrees_with_its_successors);
     RUN_TEST(best_moves_mate_in_the_distance);
     RUN_TEST(what_it_cannot_know_is_refused_with_a_reason);
-    RUN_TEST(queen_against_rook_agrees_with_its_successors);
+    RUN_TEST(two_materials_of_four_men_agree_with_their_successors);
     RUN_TEST(longest_wins_of_four_men_are_the_published_ones);
     RUN_TEST(random_positions_of_all_four_men_agree_with_their_successors);
     return UNITY_END();

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
+#include "engine/notation.h"
 #include "tests/placing.h"
 #include "unity.h"
 
@@ -109,6 +110,36 @@ static void syzygy_results_become_bounds(void) {
     tables_prepare(&known, &options, &root, &history);
     TEST_ASSERT_EQUAL_INT(BOUND_NONE, probe_at(&known, "7k/8/8/8/8/8/PP6/K7 w - - 0 1", 6, 5).bound);
     TEST_ASSERT_EQUAL_INT(BOUND_LOWER, probe_at(&known, "7k/8/8/8/8/8/R7/K7 w - - 0 1", 6, 5).bound);
+}
+
+static int best_rank(const Tables *known) {
+    int best = -1000;
+    for (int i = 0; i < known->ranks.count; i++) best = int_max(best, known->ranks.rank[i]);
+    return best;
+}
+
+// After a repetition any win will not do: only moves that make progress share the best rank.
+static void repetition_asks_for_progress(void) {
+    need_syzygy();
+    TableOptions options = {.builtin = 0, .syzygy = true, .probe = {.men = 7, .depth = 1, .rule50 = true}};
+    KeyStack history = {.count = 0};
+    Tables known;
+    Position pos = position_of("8/8/8/3k4/8/3r4/8/KQ6 w - - 0 1"), after;
+    static const char *const Shuffle[] = {"a1a2", "d5d4", "a2a1", "d4d5"};
+    for (int i = 0; i < 4; i++, pos = after) {
+        Move move = notation_from_uci(&pos, Shuffle[i]);
+        TEST_ASSERT_NOT_EQUAL(MOVE_NONE, move);
+        keystack_push(&history, &pos);
+        position_make(&after, &pos, move);
+        if (i != 1) continue;
+        tables_prepare(&known, &options, &after, &history);
+        TEST_ASSERT_TRUE(known.ranked && best_rank(&known) == 1000); // nothing has come twice
+    }
+    tables_prepare(&known, &options, &pos, &history);
+    TEST_ASSERT_TRUE(known.ranked && best_rank(&known) < 1000 && best_rank(&known) > 900);
+    keystack_clear(&history);
+    tables_prepare(&known, &options, &pos, &history);
+    TEST_ASSERT_TRUE(known.ranked && best_rank(&known) == 1000);
 }
 
 static void options_are_checked(void) {
@@ -324,6 +355,7 @@ int main(void) {
     UNITY_BEGIN();
     RUN_TEST(distances_become_mate_scores);
     RUN_TEST(syzygy_results_become_bounds);
+    RUN_TEST(repetition_asks_for_progress);
     RUN_TEST(options_are_checked);
     RUN_TEST(three_men_are_mated_in_the_distance);
     RUN_TEST(four_men_are_mated_in_the_distance);
