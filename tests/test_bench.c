@@ -89,6 +89,26 @@ static void twice_and_beside_a_busy_engine_it_is_the_same_to_the_letter(void) {
     free(first), free(second), free(beside);
 }
 
+static void each_position_is_searched_as_by_a_fresh_engine(void) {
+    BenchOptions options = {.depth = DEPTH, .threads = 1, .hash = BENCH_HASH};
+    char *text;
+    run(&options, &text);
+    const char *line = text;
+    for (int i = 0; i < bench_count(); i++, line = strchr(line, '\n') + 1) {
+        unsigned long long nodes;
+        TEST_ASSERT_EQUAL_INT(1, sscanf(line, "%*d/%*d %llu nodes", &nodes));
+        if (i % 9 != 8) continue;
+        Engine *engine = engine_create(BENCH_HASH);
+        Position pos;
+        TEST_ASSERT_TRUE(engine && position_from_fen(&pos, bench_fen(i), NULL));
+        engine_set_position(engine, &pos, NULL);
+        SearchResult result = engine_search(engine, &(SearchLimits){.depth = DEPTH}, NULL);
+        TEST_ASSERT_EQUAL_UINT64_MESSAGE(result.nodes, nodes, bench_fen(i));
+        engine_destroy(engine);
+    }
+    free(text);
+}
+
 static void statistics_add_up(void) {
     BenchOptions options = {.depth = DEPTH, .threads = 1, .hash = 4, .stats = true};
     char *text;
@@ -169,6 +189,7 @@ int main(void) {
     RUN_TEST(positions_are_legal_different_and_not_over);
     RUN_TEST(the_words_behind_bench_are_read);
     RUN_TEST(twice_and_beside_a_busy_engine_it_is_the_same_to_the_letter);
+    RUN_TEST(each_position_is_searched_as_by_a_fresh_engine);
     RUN_TEST(statistics_add_up);
     RUN_TEST(a_stopped_bench_has_no_nodes);
     RUN_TEST(a_diagnosis_adds_up_and_marks_changes);
