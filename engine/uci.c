@@ -20,6 +20,7 @@ typedef struct Uci {
     bool quit;           // the reader has read enough
     int64_t read_ns;     // when the line at hand was read
     int64_t go_ns;       // when the search that runs was asked for
+    bool brief;          // so few nodes that info lines may wait for bestmove: one write then, and one wake-up of the reader
     uint64_t told_nodes; // by the last info line; written by the search, read when it has ended
     Move told_move;
     int told_hashfull;
@@ -83,7 +84,7 @@ static void on_info(void *context, const SearchInfo *info) {
         fprintf(out, " %s", move);
     }
     fputc('\n', out);
-    fflush(out);
+    if (!uci->brief) fflush(out);
     funlockfile(out);
 }
 
@@ -119,6 +120,7 @@ static void print_bestmove(Uci *uci, const SearchResult *result) {
             .pv = &result->pv,
             .root = &uci->pos,
         };
+        uci->brief = true;
         on_info(uci, &info);
     }
     notation_to_uci(&uci->pos, result->best, best);
@@ -443,6 +445,7 @@ static void do_position(Uci *uci, const char *args) {
 }
 
 static void do_go(Uci *uci, const char *args) {
+    enum { BRIEF_NODES = 10000 }; // a few milliseconds
     SearchLimits limits = {.start_ns = uci->read_ns};
     Error remarks;
     bool ok = uci_read_go(args, &uci->pos, &limits, &uci->perft_depth, &remarks);
@@ -454,6 +457,7 @@ static void do_go(Uci *uci, const char *args) {
         return;
     }
     uci->go_ns = uci->read_ns;
+    uci->brief = limits.nodes && limits.nodes <= BRIEF_NODES && !limits.infinite && !limits.ponder;
     uci->told_nodes = 0;
     uci->told_hashfull = 0;
     uci->told_move = MOVE_NONE;
