@@ -253,9 +253,8 @@ static bool rehearse(const Listing *listing, const char *path, Error *error) {
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        int null = open("/dev/null", O_WRONLY); // the library prints where it likes
-        dup2(null, STDOUT_FILENO);
-        dup2(null, STDERR_FILENO);
+        int null = open("/dev/null", O_RDWR); // where the library prints, and where its exit seeks
+        for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) dup2(null, stream);
         _exit(tb_init(path) && touch_all(listing, at) ? 0 : 1);
     }
     int status = 0, last = 0;

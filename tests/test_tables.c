@@ -229,6 +229,29 @@ static void four_men_are_mated_in_the_distance(void) {
     mates_in_the_distance("KQKR", "4", 100);
 }
 
+// The search alone, without any table, finds the mates that the solver knows: `go mate` as it should be.
+static void go_mate_finds_what_the_solver_knows(void) {
+    const EndgameSet *set = endgame_open();
+    Engine *engine = make_engine("0", "");
+    int wanted = long_run() ? 500 : 60, found = 0;
+    for (uint64_t i = 0; found < wanted; i++) {
+        Position pos;
+        placing_random(&pos, ThreeMen[i % 2], 40, i);
+        EndgameResult solved = endgame_probe(set, &pos);
+        if (solved.wdl != 1 || solved.dtm > 7) continue;
+        char fen[FEN_SIZE];
+        position_to_fen(&pos, fen);
+        SearchLimits limits = {.mate = (solved.dtm + 1) / 2, .nodes = 5000000};
+        engine_new_game(engine);
+        engine_set_position(engine, &pos, NULL);
+        SearchResult result = engine_search(engine, &limits, NULL);
+        TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_MATE - solved.dtm, result.score, fen);
+        TEST_ASSERT_EQUAL_UINT64(0, result.tbhits);
+        found++;
+    }
+    engine_destroy(engine);
+}
+
 // The reply that puts the next zeroing move or mate off for longest; any if all are lost at once.
 static Move longest_defence(const Position *pos) {
     MoveList list;
@@ -359,6 +382,7 @@ int main(void) {
     RUN_TEST(options_are_checked);
     RUN_TEST(three_men_are_mated_in_the_distance);
     RUN_TEST(four_men_are_mated_in_the_distance);
+    RUN_TEST(go_mate_finds_what_the_solver_knows);
     RUN_TEST(won_positions_are_converted);
     RUN_TEST(drawn_positions_are_held);
     RUN_TEST(engines_on_four_threads_see_the_same);
