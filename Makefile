@@ -69,12 +69,10 @@ ENGINE   := $(call objects,engine)
 BOOK     := $(ENGINE) $(call objects,openings)
 MATCH    := $(BOOK) $(call objects,match)
 TUNER    := $(MATCH) $(call objects,tuner)
-# A layer without its main.c is compiled, not linked.
-PENDING  := $(addprefix $(BUILD)/,$(foreach layer,$(LAYERS),$(if $(wildcard $(layer)/main.c),,$(call objects,$(layer)))))
-PROGRAMS := $(if $(wildcard engine/main.c),hone) $(if $(wildcard match/main.c),hone-match) \
-            $(if $(wildcard tuner/main.c),hone-tune) $(if $(wildcard openings/main.c),hone-book)
+PROGRAMS := hone hone-match hone-tune hone-book
 SUITES   := $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
 SCRIPTS  := $(wildcard tests/test_*.sh)
+LONG     := $(wildcard tests/long_*.sh)
 HELPERS  := $(patsubst tests/%.c,%,$(wildcard tests/engine_*.c))
 TESTBINS := $(addprefix $(TBUILD)/tests/,$(SUITES) $(HELPERS))
 SHARED   := $(patsubst %.c,$(TBUILD)/%.o,$(filter-out tests/test_%.c tests/engine_%.c tests/fuzz_%.c,$(wildcard tests/*.c)))
@@ -85,7 +83,7 @@ SOURCES  := $(foreach layer,$(LAYERS),$(wildcard $(layer)/*.c))
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(or $(EXE),$(PROGRAMS) $(PENDING)) ## the four programs (default); installs what is missing unless DEPS=0
+all: $(or $(EXE),$(PROGRAMS)) ## the four programs (default); installs what is missing unless DEPS=0
 
 ifdef EXE
 $(EXE): $(BUILD)/hone FORCE
@@ -99,7 +97,7 @@ $(BUILD)/hone:       $(addprefix $(BUILD)/,engine/main.o $(ENGINE))
 $(BUILD)/hone-book:  $(addprefix $(BUILD)/,openings/main.o $(BOOK))
 $(BUILD)/hone-match: $(addprefix $(BUILD)/,match/main.o $(MATCH))
 $(BUILD)/hone-tune:  $(addprefix $(BUILD)/,tuner/main.o $(TUNER))
-$(addprefix $(BUILD)/,hone hone-book hone-match hone-tune):
+$(addprefix $(BUILD)/,$(PROGRAMS)):
 	@echo "  link  $(@F)"
 	@$(CC) $(RELEASE) $(LTOFLAGS) -o $@ $^ $(LIBS)
 
@@ -139,7 +137,7 @@ test: all suites ## every test that fits in three minutes; ends with `N passed, 
 
 check-long: all suites ## the tests that take longer
 	@HONE_BIN='$(CURDIR)' HONE_LONG=1 scripts/test_run $(addprefix $(TBUILD)/tests/,$(SUITES)) $(SCRIPTS) \
-	   $(wildcard tests/long_*.sh)
+	   $(LONG)
 
 suites: $(TESTBINS)
 
@@ -189,7 +187,7 @@ bench: hone ## the signature: `<nodes> nodes <nps> nps`
 	@./hone bench
 
 clean: ## removes what was built (the downloaded Unity stays)
-	@rm -f hone hone-match hone-tune hone-book
+	@rm -f $(PROGRAMS)
 	@find build -mindepth 1 -maxdepth 1 ! -name unity -exec rm -rf {} + 2>/dev/null || true
 
 help: ## this list
