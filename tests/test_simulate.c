@@ -77,6 +77,37 @@ static void surfaces_start_where_they_should_and_peak_at_nought(void) {
         }
 }
 
+// The spectrum of S1, whatever the rotation and the factor: tr(H^2) / tr(H)^2 and the moments of its optimum.
+static void s1_has_condition_30(void) {
+    double trace = 0, square = 0;
+    for (int k = 0; k < 10; k++) {
+        double eigen = pow(30, k / 9. - .5);
+        trace += eigen;
+        square += eigen * eigen;
+    }
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        Surface *s = surface_create(&S1, seed);
+        double zero[10] = {0}, base = surface_elo(s, zero), single[10], got_trace = 0, got_square = 0;
+        for (int i = 0; i < 10; i++) {
+            zero[i] = 1;
+            single[i] = surface_elo(s, zero);
+            zero[i] = -1;
+            double h = 2 * base - single[i] - surface_elo(s, zero);
+            zero[i] = 0;
+            got_trace += h;
+            got_square += h * h;
+            for (int j = 0; j < i; j++) {
+                zero[i] = zero[j] = 1;
+                double cross = single[i] + single[j] - base - surface_elo(s, zero);
+                zero[i] = zero[j] = 0;
+                got_square += 2 * cross * cross;
+            }
+        }
+        TEST_ASSERT_DOUBLE_WITHIN(1e-9, square / (trace * trace), got_square / (got_trace * got_trace));
+        surface_destroy(s);
+    }
+}
+
 // Loss after T games at constant gains, from the theory (statistics reference, 3.2).
 static double closed_form(double r, double c, double games) {
     double f = 2. * 20 / 10, k = f * c * c / 2, n = 10, v = 0;
@@ -162,6 +193,8 @@ static void auto_does_not_depend_on_what_the_user_guessed(void) {
     run.c_scale = 1;
     run.surface.range_scale = 3;
     TEST_ASSERT_DOUBLE_WITHIN(.15 * right.value, right.value, mean_of(&run, 1, 12).value);
+    run.surface.range_scale = 1. / 3; // many optima near bounds or beyond them
+    TEST_ASSERT_DOUBLE_WITHIN(.08 * right.value, right.value, mean_of(&run, 1, 12).value);
     run.surface.range_scale = 1;
     run.surface.start_elo = -800;
     TEST_ASSERT_TRUE(mean_of(&run, 1, 12).value > 700);
@@ -208,6 +241,7 @@ int main(void) {
     UNITY_BEGIN();
     RUN_TEST(the_game_model_has_the_published_pentanomial);
     RUN_TEST(surfaces_start_where_they_should_and_peak_at_nought);
+    RUN_TEST(s1_has_condition_30);
     RUN_TEST(constant_gains_on_s0_follow_the_closed_form);
     RUN_TEST(fishtest_regains_what_another_simulator_says);
     RUN_TEST(a_run_is_the_same_every_time);

@@ -18,9 +18,9 @@ void tearDown(void) {}
 
 enum { COLUMNS = 34 };
 // clang-format off
-enum { IMPL, ITERATION, ITER_BEFORE, PARAM_NAME, IS_INT, START, MIN, MAX, C_END, R_END, A, ALPHA, GAMMA, NUM_ITER,
-       C0, A0, THETA_BEFORE, C_K, R_K, A_K, FLIP, THETA_PLUS, THETA_MINUS, ROUND_U, UCI_PLUS, UCI_MINUS, GAMES,
-       WINS, DRAWS, LOSSES, RESULT, DELTA, THETA_AFTER, CLIPPED };
+enum { IMPL, ITERATION, ITER_BEFORE, PARAM_NAME, IS_INT, START, MIN, MAX, C_END, R_END, A, ALPHA, GAMMA,
+       NUM_ITER, C0, A0, THETA_BEFORE, C_K, R_K, A_K, FLIP, THETA_PLUS, THETA_MINUS, ROUND_U, UCI_PLUS,
+       UCI_MINUS, GAMES, WINS, DRAWS, LOSSES, RESULT, DELTA, THETA_AFTER, CLIPPED };
 // clang-format on
 
 static double number(char *fields[], int column) { return atof(fields[column]); }
@@ -170,6 +170,44 @@ static void auto_plays_whole_numbers_within_bounds_and_full_differences(void) {
     spsa_destroy(state);
 }
 
+// Where every step is ruinous an integer is moved by 1 to either side, by one draw for both: always 2 apart.
+static void one_draw_rounds_both_sides(void) {
+    SpsaParam p = {.name = "A", .is_int = true, .start = 10, .min = 0, .max = 20};
+    SpsaPlan plan = spsa_plan(&p, 1, 8000, 5);
+    SpsaState *state = spsa_create(&plan, NULL);
+    int fractions = 0;
+    for (int64_t k = 1; k <= spsa_iterations(&plan); k++) {
+        double plus, minus;
+        spsa_perturb(state, k, &plus, &minus);
+        uint64_t ruin[5] = {4}, penta[5];
+        fake_result(k, penta);
+        if (k > 200) {
+            TEST_ASSERT_TRUE(spsa_gain_now(state, 0).c == 1);
+            TEST_ASSERT_TRUE(fabs(plus - minus) == 2);
+            fractions += spsa_estimate(state, 0).last != floor(spsa_estimate(state, 0).last);
+        }
+        spsa_apply(state, k, k <= 150 ? ruin : penta);
+    }
+    TEST_ASSERT_TRUE(fractions > 700);
+    spsa_destroy(state);
+}
+
+// A value at its bound is judged by games around a centre further in. If those show no slope, the optimum is
+// at the centre, not at the bound: the curvature must carry the slope back and draw the value inward.
+static void level_games_draw_a_value_away_from_its_bound(void) {
+    SpsaParam p = {.name = "A", .start = 100, .min = 0, .max = 100};
+    SpsaPlan plan = spsa_plan(&p, 1, 20000, 5);
+    SpsaState *state = spsa_create(&plan, NULL);
+    double before = 0;
+    for (int64_t k = 1; k <= spsa_iterations(&plan); k++) {
+        uint64_t lost[5] = {0, 1, 3}, level[5] = {0, 0, 4};
+        spsa_apply(state, k, k <= 200 ? lost : level);
+        if (k == 250) before = spsa_estimate(state, 0).last;
+    }
+    TEST_ASSERT_TRUE(spsa_estimate(state, 0).last < before - .5);
+    spsa_destroy(state);
+}
+
 static void bad_plans_are_refused_by_name(void) {
     SpsaParam p = {.name = "Margin", .start = 5, .min = 0, .max = 4, .c_end = 1, .r_end = .002};
     SpsaPlan plan = spsa_plan(&p, 1, 1000, 1);
@@ -278,6 +316,8 @@ int main(void) {
     RUN_TEST(a_whole_run_equals_the_formulas_step_by_step);
     RUN_TEST(late_results_do_not_change_a_run);
     RUN_TEST(auto_plays_whole_numbers_within_bounds_and_full_differences);
+    RUN_TEST(one_draw_rounds_both_sides);
+    RUN_TEST(level_games_draw_a_value_away_from_its_bound);
     RUN_TEST(bad_plans_are_refused_by_name);
     RUN_TEST(the_three_input_formats_say_the_same);
     RUN_TEST(bad_input_is_refused_with_its_place);
