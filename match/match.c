@@ -3,6 +3,7 @@
 #include "match/match.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,7 @@ typedef struct PairResult {
 } PairResult;
 
 typedef struct Worker {
+    pthread_mutex_t lock; // players, for whoever interrupts them
     Player *players[MATCH_MAX_PLAYERS];
     GameRecord record;
     int64_t latency[LATENCY_BINS];
@@ -97,6 +99,7 @@ typedef struct Run {
     _Atomic uint64_t *in_flight;
     Stop stop;
     _Atomic bool interrupt;
+    _Atomic bool rude[MATCH_MAX_PLAYERS]; // bad manners have been told
     uint64_t *digests; // of games seen, to notice copies
     bool replaying;    // results come from the journal: count them, say nothing
     bool failed;       // under the pool's lock
@@ -115,16 +118,47 @@ static void fail(Run *run, const Error *error) {
 
 // --- worker: playing ----------------------------------------------------------------------------------------------
 
+// Puts a player where it can be interrupted, or takes it away from there.
+static Player *put_in(Worker *worker, int index, Player *player) {
+    pthread_mutex_lock(&worker->lock);
+    Player *before = worker->players[index];
+    worker->players[index] = player;
+    pthread_mutex_unlock(&worker->lock);
+    return before;
+}
+
+// Ends a player, if there is one; bad manners that cost no game are told once for each engine.
+static void put_out(Run *run, int worker, int index) {
+    const char *name = run->plan->players[index].name;
+    Player *player = put_in(&run->workers[worker], index, NULL);
+    if (!player) return;
+    PlayerManners manners = player_manners(player);
+    bool rude = manners.stale > 0 || manners.idle_share > 0.5;
+    if (rude && !atomic_exchange(&run->rude[index], true)) {
+        if (manners.stale) fprintf(stderr, "hone-match: %s: %llu lines came before go and were dropped\n", name, (unsigned long long)manners.stale);
+        if (manners.idle_share > 0.5) fprintf(stderr, "hone-match: %s burns %.0f %% of a processor while it is not its turn\n", name, 100 * manners.idle_share);
+    }
+    player_destroy(player);
+}
+
 static Player *player_of(Run *run, int worker, int index, Error *error) {
     const MatchPlan *plan = run->plan;
-    Player **slot = &run->workers[worker].players[index];
-    if (*slot && !player_alive(*slot)) {
-        player_destroy(*slot);
-        *slot = NULL;
-    }
+    Worker *w = &run->workers[worker];
+    if (w->players[index] && !player_alive(w->players[index])) put_out(run, worker, index);
     int cpu = plan->affinity ? (plan->affinity_count ? plan->affinity_cpus[worker % plan->affinity_count] : worker) : -1;
-    for (int try = 0; !*slot && try < 2; try++) *slot = player_create(&plan->players[index], cpu, error);
-    return *slot;
+    if (!w->players[index]) put_in(w, index, player_create(&plan->players[index], cpu, error));
+    return w->players[index];
+}
+
+// Ends what the players think about, now.
+static void interrupt_players(Run *run) {
+    for (int i = 0; i < run->plan->concurrency; i++) {
+        Worker *w = &run->workers[i];
+        pthread_mutex_lock(&w->lock);
+        for (int p = 0; p < run->plan->player_count; p++)
+            if (w->players[p]) player_interrupt(w->players[p]);
+        pthread_mutex_unlock(&w->lock);
+    }
 }
 
 // Keeps what is needed to understand a failure, and puts the failed player out.
@@ -134,10 +168,7 @@ static void on_failure(Run *run, int worker, uint64_t pair, const Pairing *pairi
     int index = (record->loser == WHITE) == white_is_first ? pairing->first : pairing->second;
     Worker *w = &run->workers[worker];
     incidents_write(&run->incidents, pair, run->plan->players[index].name, opening, record, w->players[index]);
-    if (record->end != GAME_TIME && record->end != GAME_ILLEGAL) {
-        player_destroy(w->players[index]);
-        w->players[index] = NULL;
-    }
+    if (record->end != GAME_TIME && record->end != GAME_ILLEGAL) put_out(run, worker, index);
 }
 
 static bool play_pair(void *context, int worker, uint64_t number, void *out) {
@@ -156,10 +187,6 @@ static bool play_pair(void *context, int worker, uint64_t number, void *out) {
         GameSetup setup = {.white = (g == 1 && !plan->noswap) ^ plan->reverse, .opening = &opening, .adjudicate = &plan->adjudicate,
                            .interrupt = &run->interrupt, .latency_counts = w->latency, .crash_key = plan->crash_key};
         for (int side = 0; ok && side < 2; side++) {
-            if (plan->players[index[side]].restart && w->players[index[side]]) {
-                player_destroy(w->players[index[side]]);
-                w->players[index[side]] = NULL;
-            }
             ok = (setup.players[side] = player_of(run, worker, index[side], &error)) != NULL;
             setup.tc[side] = &plan->players[index[side]].tc;
             setup.names[side] = plan->players[index[side]].name;
@@ -186,7 +213,7 @@ static bool play_pair(void *context, int worker, uint64_t number, void *out) {
 
 static void leave(void *context, int worker) {
     Run *run = context;
-    for (int i = 0; i < run->plan->player_count; i++) player_destroy(run->workers[worker].players[i]);
+    for (int i = 0; i < run->plan->player_count; i++) put_out(run, worker, i);
 }
 
 // --- in order of finishing: the journal ---------------------------------------------------------------------------
@@ -298,6 +325,7 @@ static void tick(void *context) {
     Run *run = context;
     int64_t now = now_ms();
     Error error;
+    if (atomic_load(&run->interrupt)) interrupt_players(run);
     if (now - run->last_sync_ms >= 1000) {
         run->last_sync_ms = now;
         if (!journal_sync(&run->journal, &error)) fprintf(stderr, "hone-match: %s\n", error.text);
@@ -369,6 +397,7 @@ static bool prepare(Run *run, const MatchPlan *plan, Error *error) {
     run->state.crashes = calloc(n, sizeof *run->state.crashes);
     run->digests = calloc(DIGEST_SLOTS, sizeof *run->digests);
     run->workers = calloc((size_t)plan->concurrency, sizeof *run->workers);
+    for (int w = 0; run->workers && w < plan->concurrency; w++) pthread_mutex_init(&run->workers[w].lock, NULL);
     if (plan->has_sprt) run->state.sprt = sprt_start(&plan->sprt);
     if (!run->state.table || !run->state.timeouts || !run->state.crashes || !run->digests || !run->workers) return error_set(error, "not enough memory");
     if (plan->tb_path[0] && !tablebase_open(plan->tb_path, error)) return false;
@@ -391,6 +420,7 @@ static void clean_up(Run *run) {
     free(run->state.timeouts);
     free(run->state.crashes);
     free(run->digests);
+    for (int w = 0; run->workers && w < run->plan->concurrency; w++) pthread_mutex_destroy(&run->workers[w].lock);
     free(run->workers);
 }
 
@@ -398,7 +428,7 @@ static void clean_up(Run *run) {
 static bool preflight(const MatchPlan *plan, Error *error) {
     for (int i = 0; i < plan->player_count; i++) {
         Player *player = player_create(&plan->players[i], -1, error);
-        if (!player) return error_prefix(error, "engine %s", plan->players[i].name);
+        if (!player) return false;
         player_destroy(player);
     }
     return true;

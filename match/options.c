@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "match/options.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -246,6 +247,17 @@ READER(read_variant) {
     plan->chess960 = text_equal(values[0], "fischerandom") || text_equal(values[0], "chess960");
     return plan->chess960 || text_equal(values[0], "standard") || error_set(error, "'%.40s' is neither standard nor fischerandom", values[0]);
 }
+// Deadlines in milliseconds, for all engines.
+static bool to_deadline(MatchPlan *plan, size_t offset, char **values, int count, Error *error) {
+    int64_t ms = 0;
+    if (!one(count, error) || !parse_int(values[0], 1, INT64_C(1000000000), &ms, error)) return false;
+    for (int i = 0; i < MATCH_MAX_PLAYERS; i++) memcpy((char *)&plan->players[i] + offset, &ms, sizeof ms);
+    return true;
+}
+READER(read_startup) { return to_deadline(plan, offsetof(PlayerSpec, startup_ms), values, count, error); }
+READER(read_ping) { return to_deadline(plan, offsetof(PlayerSpec, ping_ms), values, count, error); }
+READER(read_quit) { return to_deadline(plan, offsetof(PlayerSpec, quit_ms), values, count, error); }
+READER(read_watchdog) { return to_deadline(plan, offsetof(PlayerSpec, watchdog_ms), values, count, error); }
 READER(read_crashkey) {
     if (!one(count, error)) return false;
     plan->crash_key = strtoull(values[0], NULL, 16);
@@ -394,6 +406,11 @@ static const OptionRow Rows[] = {
     {"-fresh", 0, read_fresh, "       start over; the old journal is kept beside it"},
     {"-recover", 1, read_recover, "[off]  go on when an engine fails (default on)"},
     {"-incidents", 1, read_incidents, "N      end the run after more than N failures of engines (default 20)"},
+    {"-startup-ms", 1, read_startup, "N      wait this long for uciok (default 10000)"},
+    {"-ping-ms", 1, read_ping, "N      and this long for readyok (default 60000)"},
+    {"-ucinewgame-ms", 1, read_ping, NULL},
+    {"-quit-ms", 1, read_quit, "N      and this long for an engine to quit before it is killed (default 5000)"},
+    {"-watchdog-ms", 1, read_watchdog, "N      and this long for a move without a clock (default a minute and a millisecond a node; depth: ten)"},
     {"-quiet", 0, read_quiet, "       no lines for single games"},
     {"-proto", 1, read_nothing, NULL},
     {"-force-concurrency", 0, read_nothing, NULL},
@@ -447,7 +464,11 @@ bool options_parse(MatchPlan *plan, int count, char **arguments, Error *error) {
     plan->sprt = (SprtSpec){.alpha = 0.05, .beta = 0.05, .model = SPRT_NORMALIZED, .batch = SPRT_DEFAULT_BATCH};
     plan->players = calloc(MATCH_MAX_PLAYERS, sizeof *plan->players);
     if (!plan->players) return error_set(error, "not enough memory");
-    for (int i = 0; i < MATCH_MAX_PLAYERS; i++) plan->players[i].startup_ms = 10000, plan->players[i].ping_ms = 60000, plan->players[i].quit_ms = 5000;
+    for (int i = 0; i < MATCH_MAX_PLAYERS; i++) {
+        plan->players[i].startup_ms = STARTUP_MS;
+        plan->players[i].ping_ms = PING_MS;
+        plan->players[i].quit_ms = QUIT_MS;
+    }
     char **each = NULL;
     int each_count = 0;
     for (int i = 0; i < count;) {
