@@ -62,7 +62,16 @@ static Step bad(Parse *parse, int line, const char *what, const char *text) {
     return STEP_BAD;
 }
 
-// Passes over {a comment}; false if it is not closed before the file or, by its first tag, the game ends.
+// Whether a new game begins here for sure: an Event tag after an empty line. Within a comment or a variation
+// it says that someone forgot to close it.
+static bool at_new_game(const PgnReader *reader) {
+    size_t at = reader->at;
+    if (!at_line_start(reader) || !looking_at(reader, "[Event \"")) return false;
+    if (at >= 2 && reader->text[at - 2] == '\r') at--;
+    return at >= 2 && reader->text[at - 2] == '\n';
+}
+
+// Passes over {a comment}; false if it is not closed before the file ends or a new game begins.
 static bool skip_comment(PgnReader *reader) {
     advance(reader);
     while (peek(reader) >= 0) {
@@ -70,7 +79,7 @@ static bool skip_comment(PgnReader *reader) {
             advance(reader);
             return true;
         }
-        if (peek(reader) == '[' && at_line_start(reader) && looking_at(reader, "[Event \"")) return false;
+        if (at_new_game(reader)) return false;
         advance(reader);
     }
     return false;
@@ -112,7 +121,7 @@ static Step skip_variation(Parse *parse) {
     int line = reader->line, depth = 0;
     do {
         int c = peek(reader);
-        if (c < 0 || (c == '[' && at_line_start(reader) && looking_at(reader, "[Event \"")))
+        if (c < 0 || at_new_game(reader))
             return bad(parse, line, "the variation that begins here is not closed", "");
         if (c == '{') {
             if (!skip_comment(reader))
