@@ -34,7 +34,9 @@ static void fill(void) {
         for (int a = 0; a < SQUARES; a++)
             for (int b = a + 1; b < SQUARES; b++)
                 if (bb_has(attacks_of(piece_type(piece), a, 0), b))
-                    cuckoo_insert(polyglot_piece(piece, a) ^ polyglot_piece(piece, b) ^ Polyglot[POLYGLOT_TURN], move_make(a, b));
+                    cuckoo_insert(
+                        polyglot_piece(piece, a) ^ polyglot_piece(piece, b) ^ Polyglot[POLYGLOT_TURN],
+                        move_make(a, b));
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An engine: its options, its table, its threads and the life of a search on them. Helper threads are parked on a
-// condition variable; the main thread of a search is the caller's (engine_search) or one of the engine's own
-// (engine_start), created when it is first needed.
+// An engine: its options, its table, its threads and the life of a search on them. Helper threads are parked
+// on a condition variable; the main thread of a search is the caller's (engine_search) or one of the engine's
+// own (engine_start), created when it is first needed.
 #include "engine/engine.h"
 
 #include <pthread.h>
@@ -32,7 +32,7 @@ struct Engine {
     Worker helpers[MAX_THREADS]; // [0] unused: thread 0 is the caller or the main worker
     Worker main;
     bool has_main;
-    bool busy;                   // engine_start without engine_wait; owner only
+    bool busy; // engine_start without engine_wait; owner only
     SearchResult result;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -41,7 +41,7 @@ struct Engine {
     int helper_round, helpers_running; // a new round sends the helpers off
 };
 
-// --- options ----------------------------------------------------------------------------------------------------
+// --- options
 
 static bool set_hash(Engine *e, int64_t value, const char *text, Error *error) {
     (void)text;
@@ -190,7 +190,9 @@ int engine_option_count(void) { return OWN_OPTIONS + (HONE_TUNE ? PARAM_COUNT : 
 OptionInfo engine_option(int index) {
     if (index < OWN_OPTIONS) return OwnOptions[index].info;
     const ParamInfo *p = &ParamTable[index - OWN_OPTIONS];
-    OptionKind kind = p->kind == KIND_SWITCH ? OPTION_CHECK : p->kind == KIND_NUMBER ? OPTION_SPIN : OPTION_COMBO;
+    OptionKind kind = p->kind == KIND_SWITCH   ? OPTION_CHECK
+                      : p->kind == KIND_NUMBER ? OPTION_SPIN
+                                               : OPTION_COMBO;
     return (OptionInfo){p->name, kind, p->value, p->min, p->max, p->values};
 }
 
@@ -199,7 +201,8 @@ static bool set_own(Engine *e, const struct OwnOption *option, const char *text,
     const OptionInfo *info = &option->info;
     if (info->kind == OPTION_CHECK) {
         if (text_equal(text, "true")) value = 1;
-        else if (!text_equal(text, "false")) return error_set(error, "%s: '%.40s' is neither true nor false", info->name, text);
+        else if (!text_equal(text, "false"))
+            return error_set(error, "%s: '%.40s' is neither true nor false", info->name, text);
     } else if (info->kind == OPTION_SPIN && !parse_int(text, info->min, info->max, &value, error)) {
         return error_prefix(error, "%s", info->name);
     }
@@ -217,7 +220,8 @@ bool engine_set_option(Engine *engine, const char *name, const char *value, Erro
     settle(engine);
     if (error) error->text[0] = '\0';
     for (int i = 0; i < OWN_OPTIONS; i++)
-        if (text_equal(OwnOptions[i].info.name, name)) return set_own(engine, &OwnOptions[i], value ? value : "", error);
+        if (text_equal(OwnOptions[i].info.name, name))
+            return set_own(engine, &OwnOptions[i], value ? value : "", error);
     int id = HONE_TUNE ? params_find(name) : -1;
     if (id < 0) return error_set(error, "there is no option '%.80s'", name);
     return params_parse(&engine->search.params, id, value ? value : "", error);
@@ -232,7 +236,7 @@ void engine_set_params(Engine *engine, const Params *params) {
     engine->search.params = *params;
 }
 
-// --- threads ----------------------------------------------------------------------------------------------------
+// --- threads
 
 static SearchThread *thread_new(Engine *engine, int index) {
     SearchThread *thread = aligned_alloc(64, (sizeof *thread + 63) & ~(size_t)63);
@@ -304,7 +308,7 @@ static bool set_threads(Engine *e, int64_t value, const char *text, Error *error
     return true;
 }
 
-// --- life -------------------------------------------------------------------------------------------------------
+// --- life
 
 Engine *engine_create(int hash_megabytes) {
     bitboard_init();
@@ -322,8 +326,8 @@ Engine *engine_create(int hash_megabytes) {
     e->search.params = params_default();
     e->search.threads = e->threads;
     e->search.thread_count = 1;
-    e->config = (EngineConfig){
-        .hash = hash_megabytes, .threads = 1, .multipv = 1, .overhead = 20, .book_depth = 255};
+    e->config =
+        (EngineConfig){.hash = hash_megabytes, .threads = 1, .multipv = 1, .overhead = 20, .book_depth = 255};
     e->config.tables = tables_default();
     endgame_open(); // now, so that no clock pays for it
     position_from_fen(&e->search.root, START_FEN, NULL);
@@ -361,7 +365,7 @@ void engine_set_position(Engine *e, const Position *pos, const KeyStack *history
 
 const Position *engine_position(const Engine *e) { return &e->search.root; }
 
-// --- one search -------------------------------------------------------------------------------------------------
+// --- one search
 
 static void begin(Engine *e, const SearchLimits *limits, const Observer *observer) {
     Search *s = &e->search;
@@ -402,7 +406,8 @@ static SearchResult conduct(Engine *e) {
     search_run(s->threads[0]);
     if (s->limits.infinite || s->limits.ponder) {
         pthread_mutex_lock(&e->lock);
-        while ((s->limits.infinite || atomic_load(&s->pondering)) && !atomic_load(&s->stop)) pthread_cond_wait(&e->changed, &e->lock);
+        while ((s->limits.infinite || atomic_load(&s->pondering)) && !atomic_load(&s->stop))
+            pthread_cond_wait(&e->changed, &e->lock);
         pthread_mutex_unlock(&e->lock);
     }
     atomic_store(&s->stop, true);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The only door to an engine. An engine is a value: many live in one process, each with its own parameters, table
-// and threads, and none knows of the others.
+// The only door to an engine. An engine is a value: many live in one process, each with its own parameters,
+// table and threads, and none knows of the others.
 //
-// Owner only (one thread at a time): everything but engine_stop and engine_ponderhit, which any thread may call.
-// While a search runs, all functions that change the engine wait for it to end first, except those two.
+// Owner only (one thread at a time): everything but engine_stop and engine_ponderhit, which any thread may
+// call. While a search runs, all functions that change the engine wait for it to end first, except those two.
 #pragma once
 
 #include "engine/search.h"
 
 typedef struct Engine Engine;
 
-// An engine with default parameters, one thread and a table of hash megabytes; NULL if memory does not suffice.
+// An engine with default parameters, one thread and a table of hash megabytes; NULL if memory does not
+// suffice.
 Engine *engine_create(int hash_megabytes);
 
 // Stops what runs and frees everything.
@@ -33,16 +34,17 @@ int engine_option_count(void);
 // Any thread: one option, by index.
 OptionInfo engine_option(int index);
 
-// Sets an option from text (names in any case); refuses what is unknown or out of range with a reason and keeps the old value.
-// A button takes NULL or "". A non-fatal remark (a missing tablebase path) comes back as true with a text in error, which is empty otherwise.
+// Sets an option from text (names in any case); refuses what is unknown or out of range with a reason and
+// keeps the old value. A button takes NULL or "". A non-fatal remark (a missing tablebase path) comes back as
+// true with a text in error, which is empty otherwise.
 bool engine_set_option(Engine *engine, const char *name, const char *value, Error *error);
 
 // What the options that are not parameters stand at.
 typedef struct EngineConfig {
     int hash, threads, multipv;
-    int overhead;            // milliseconds
-    bool chess960, show_wdl; // for whoever prints
-    TableOptions tables;     // solved endgames
+    int overhead;             // milliseconds
+    bool chess960, show_wdl;  // for whoever prints
+    TableOptions tables;      // solved endgames
     bool own_book, book_best; // play from BookFile; its heaviest move instead of one drawn by weight
     int book_depth;           // up to this move number
     uint64_t book_seed;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a search thread learned in a game: which moves cut, and how wrong the evaluation was. All tables are int16_t
-// (or moves) in one struct, so a new game is one memset.
+// What a search thread learned in a game: which moves cut, and how wrong the evaluation was. All tables are
+// int16_t (or moves) in one struct, so a new game is one memset.
 #pragma once
 
 #include "engine/position.h"
@@ -18,9 +18,9 @@ typedef int16_t PieceTo[PIECES][SQUARES];
 
 // All that a thread learns about moves during a game; reset by one memset.
 typedef struct Histories {
-    int16_t main[COLOURS][SQUARES][SQUARES];   // quiet moves by from and to
-    PieceTo best_move;                         // the classic table: colour, piece, square
-    PieceTo pawn[PAWN_HISTORY];                // quiet moves by pawn structure
+    int16_t main[COLOURS][SQUARES][SQUARES]; // quiet moves by from and to
+    PieceTo best_move;                       // the classic table: colour, piece, square
+    PieceTo pawn[PAWN_HISTORY];              // quiet moves by pawn structure
     int16_t capture[PIECES][SQUARES][PIECE_TYPES];
     PieceTo continuation[PIECES + 1][SQUARES]; // quiet moves by an earlier move; the last row is for none
     Move counter[PIECES + 1][SQUARES];         // the quiet reply that last refuted a move

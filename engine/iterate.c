@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Around the tree: root moves, iterative deepening, aspiration windows, when to stop, and the vote between threads.
+// Around the tree: root moves, iterative deepening, aspiration windows, when to stop, and the vote between
+// threads.
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +78,9 @@ static void sort_root(SearchThread *t, int from) {
         int at = i;
         for (; at > from; at--) {
             const RootMove *before = &t->root_moves[at - 1];
-            if (before->score > moved.score || (before->score == moved.score && before->previous >= moved.previous)) break;
+            if (before->score > moved.score ||
+                (before->score == moved.score && before->previous >= moved.previous))
+                break;
             t->root_moves[at] = *before;
         }
         if (at != i) t->root_moves[at] = moved;
@@ -108,8 +111,10 @@ static void report(SearchThread *t, int index, int score, int bound) {
 static void aspirate(SearchThread *t) {
     const Params *p = &t->shared->params;
     int depth = t->run.depth, index = t->run.multipv_index, expected = t->root_moves[index].average;
-    int delta = p->AspirationDelta + t->index % 8, alpha = -SCORE_INFINITE, beta = SCORE_INFINITE, failed_high = 0;
-    bool narrow = p->Aspiration && depth >= p->AspirationMinDepth && expected != -SCORE_INFINITE && !score_is_decisive(expected);
+    int delta = p->AspirationDelta + t->index % 8, alpha = -SCORE_INFINITE, beta = SCORE_INFINITE,
+        failed_high = 0;
+    bool narrow = p->Aspiration && depth >= p->AspirationMinDepth && expected != -SCORE_INFINITE &&
+                  !score_is_decisive(expected);
     if (narrow) {
         delta += expected * expected / 16384;
         alpha = int_max(expected - delta, -SCORE_INFINITE);
@@ -122,7 +127,8 @@ static void aspirate(SearchThread *t) {
         if (searchnode_stopped(t) || (score > alpha && score < beta)) return;
         t->run.count[ID_Aspiration]++;
         bool failed_low = score <= alpha;
-        if (timeman_elapsed(&t->shared->time) > 1000) report(t, index, score, failed_low ? BOUND_UPPER : BOUND_LOWER);
+        if (timeman_elapsed(&t->shared->time) > 1000)
+            report(t, index, score, failed_low ? BOUND_UPPER : BOUND_LOWER);
         bool open = delta > 500 || score_is_decisive(score); // hunting a mate: no more small steps
         if (failed_low) {
             beta = (alpha + beta) / 2;
@@ -165,7 +171,8 @@ static bool finished(SearchThread *t, int stable, int recent) {
 static void complete_line(const Search *s, PV *pv) {
     Position pos = s->root, after;
     for (int i = 0; i < pv->count; i++, pos = after) position_make(&after, &pos, pv->moves[i]);
-    for (Move move; pv->count < MAX_PLY && (move = tables_continue(&s->tables, &pos)) != MOVE_NONE; pos = after) {
+    for (Move move; pv->count < MAX_PLY && (move = tables_continue(&s->tables, &pos)) != MOVE_NONE;
+         pos = after) {
         position_make(&after, &pos, move);
         pv->moves[pv->count++] = move;
     }
@@ -207,9 +214,10 @@ void search_run(SearchThread *t) {
     if (t->run.depth > last) t->run.depth = last;
 }
 
-// --- the vote ---------------------------------------------------------------------------------------------------
+// --- the vote
 
-// Threads vote for their moves, by score above the worst and depth; a proven win or the longest defence decides.
+// Threads vote for their moves, by score above the worst and depth; a proven win or the longest defence
+// decides.
 static const SearchThread *best_thread(const Search *s) {
     const SearchThread *best = s->threads[0];
     int worst = SCORE_INFINITE;
@@ -226,7 +234,8 @@ static const SearchThread *best_thread(const Search *s) {
                 votes += (int64_t)(voter->root_moves[0].score - worst + 14) * voter->run.completed_depth;
         }
         int best_score = best->root_moves[0].score;
-        bool better = votes > best_votes || (votes == best_votes && t->run.completed_depth > best->run.completed_depth);
+        bool better =
+            votes > best_votes || (votes == best_votes && t->run.completed_depth > best->run.completed_depth);
         if (score_is_win(best_score)) better = rm->score > best_score;
         else if (score_is_win(rm->score)) better = true;
         else if (score_is_loss(best_score) != score_is_loss(rm->score)) better = score_is_loss(best_score);
@@ -247,7 +256,8 @@ static Move ponder_move(const Search *s, Move best) {
 }
 
 SearchResult search_result(Search *s) {
-    SearchResult result = {.nodes = search_nodes(s), .tbhits = search_tbhits(s), .ms = timeman_elapsed(&s->time)};
+    SearchResult result = {
+        .nodes = search_nodes(s), .tbhits = search_tbhits(s), .ms = timeman_elapsed(&s->time)};
     if (s->threads[0]->root_count == 0) {
         result.score = s->root.checkers ? -SCORE_MATE : SCORE_DRAW;
         return result;
@@ -263,8 +273,17 @@ SearchResult search_result(Search *s) {
     complete_line(s, &result.pv);
     result.ponder = result.pv.count > 1 ? result.pv.moves[1] : ponder_move(s, rm->move);
     if (best != s->threads[0] && s->observer.info) {
-        SearchInfo info = {.depth = best->run.completed_depth, .seldepth = rm->seldepth, .multipv = 1, .score = result.score, .bound = BOUND_EXACT,
-                           .nodes = result.nodes, .tbhits = result.tbhits, .ms = result.ms, .hashfull = tt_hashfull(&s->tt), .pv = &result.pv, .root = &s->root};
+        SearchInfo info = {.depth = best->run.completed_depth,
+                           .seldepth = rm->seldepth,
+                           .multipv = 1,
+                           .score = result.score,
+                           .bound = BOUND_EXACT,
+                           .nodes = result.nodes,
+                           .tbhits = result.tbhits,
+                           .ms = result.ms,
+                           .hashfull = tt_hashfull(&s->tt),
+                           .pv = &result.pv,
+                           .root = &s->root};
         s->observer.info(s->observer.context, &info);
     }
     return result;

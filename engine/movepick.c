@@ -14,7 +14,8 @@ void movepick_main(MovePicker *picker, const SearchThread *thread, const StackEn
     picker->tt_move = tt_move;
     picker->refutations[0] = p->KillerSlots > 0 ? ss->killers[0] : MOVE_NONE;
     picker->refutations[1] = p->KillerSlots > 1 ? ss->killers[1] : MOVE_NONE;
-    picker->refutations[2] = p->CounterMove ? thread->hist.counter[before->piece][move_to(before->move)] : MOVE_NONE;
+    picker->refutations[2] =
+        p->CounterMove ? thread->hist.counter[before->piece][move_to(before->move)] : MOVE_NONE;
     picker->refutation = 0;
     picker->noisy_only = false;
     picker->skip_quiets = false;
@@ -22,11 +23,13 @@ void movepick_main(MovePicker *picker, const SearchThread *thread, const StackEn
     picker->next = picker->count = picker->bad_count = 0;
 }
 
-void movepick_noisy(MovePicker *picker, const SearchThread *thread, const StackEntry *ss, Move tt_move, int see_floor) {
+void movepick_noisy(MovePicker *picker, const SearchThread *thread, const StackEntry *ss, Move tt_move,
+                    int see_floor) {
     movepick_main(picker, thread, ss, tt_move);
     picker->noisy_only = true;
     picker->see_floor = see_floor;
-    bool fits = tt_move != MOVE_NONE && position_is_noisy(&ss->pos, tt_move) && position_see(&ss->pos, tt_move, see_floor);
+    bool fits = tt_move != MOVE_NONE && position_is_noisy(&ss->pos, tt_move) &&
+                position_see(&ss->pos, tt_move, see_floor);
     if (!fits) picker->tt_move = MOVE_NONE;
 }
 
@@ -39,7 +42,8 @@ int movepick_history(const SearchThread *thread, const StackEntry *ss, Move move
     if (p->BestMoveTable) score += hist->best_move[piece][to] / 2;
     if (p->PawnHistory) score += hist->pawn[history_pawn_index(pos)][piece][to];
     if (p->ContinuationHistory)
-        score += ss[-1].continuation[piece][to] + ss[-2].continuation[piece][to] + ss[-4].continuation[piece][to] / 2;
+        score += ss[-1].continuation[piece][to] + ss[-2].continuation[piece][to] +
+                 ss[-4].continuation[piece][to] / 2;
     return score;
 }
 
@@ -51,8 +55,10 @@ static void score_noisy(MovePicker *picker, int from) {
         Move move = picker->moves[i];
         int victim = position_captured(pos, move), piece = pos->board[move_from(move)];
         int score = victim == NO_TYPE ? 0 : 16 * SeeValues[victim] - piece_type(piece);
-        if (move_kind(move) == MOVE_PROMOTION) score += move_promotion(move) == QUEEN ? 16 * SeeValues[QUEEN] : -16 * SeeValues[QUEEN];
-        if (learned && victim != NO_TYPE) score += picker->thread->hist.capture[piece][move_to(move)][victim] / 2;
+        if (move_kind(move) == MOVE_PROMOTION)
+            score += move_promotion(move) == QUEEN ? 16 * SeeValues[QUEEN] : -16 * SeeValues[QUEEN];
+        if (learned && victim != NO_TYPE)
+            score += picker->thread->hist.capture[piece][move_to(move)][victim] / 2;
         picker->scores[i] = score;
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which move to try next: the table's move, good captures, killers and counter move, quiet moves by history, bad
-// captures. Moves are generated only when their stage is reached, and each is given once.
+// Which move to try next: the table's move, good captures, killers and counter move, quiet moves by history,
+// bad captures. Moves are generated only when their stage is reached, and each is given once.
 #pragma once
 
 #include "engine/search.h"
@@ -24,13 +24,13 @@ typedef struct MovePicker {
     const StackEntry *ss;
     PickStage stage;
     Move tt_move;
-    Move refutations[3];   // killers and counter move, MOVE_NONE where there is none
-    int refutation;        // next of them
-    bool noisy_only;       // quiescence and ProbCut
-    bool skip_quiets;      // set by the search when it has seen enough
-    int see_floor;         // noisy moves below it are bad
-    int next, count;       // the moves of the current stage
-    int bad_count;         // bad noisy moves, kept at the front of the list
+    Move refutations[3]; // killers and counter move, MOVE_NONE where there is none
+    int refutation;      // next of them
+    bool noisy_only;     // quiescence and ProbCut
+    bool skip_quiets;    // set by the search when it has seen enough
+    int see_floor;       // noisy moves below it are bad
+    int next, count;     // the moves of the current stage
+    int bad_count;       // bad noisy moves, kept at the front of the list
     Move moves[MAX_MOVES];
     int scores[MAX_MOVES];
 } MovePicker;
@@ -39,7 +39,8 @@ typedef struct MovePicker {
 void movepick_main(MovePicker *picker, const SearchThread *thread, const StackEntry *ss, Move tt_move);
 
 // Noisy moves only; those whose exchange falls below see_floor are not given unless all_noisy.
-void movepick_noisy(MovePicker *picker, const SearchThread *thread, const StackEntry *ss, Move tt_move, int see_floor);
+void movepick_noisy(MovePicker *picker, const SearchThread *thread, const StackEntry *ss, Move tt_move,
+                    int see_floor);
 
 // The next move, or MOVE_NONE.
 Move movepick_next(MovePicker *picker);

@@ -7,9 +7,10 @@
 
 const ParamInfo ParamTable[PARAM_COUNT] = {
 #define SWITCH(name, value, group, text) {#name, #group, text, KIND_SWITCH, value, 0, 1, 0, 0, NULL},
-#define PARAM(name, value, min, max, c_end, r_end, group, text) \
+#define PARAM(name, value, min, max, c_end, r_end, group, text)                                              \
     {#name, #group, text, KIND_NUMBER, value, min, max, c_end, r_end, NULL},
-#define CHOICE(name, value, values, group, text) {#name, #group, text, KIND_CHOICE, value, 0, 0, 0, 0, values},
+#define CHOICE(name, value, values, group, text)                                                             \
+    {#name, #group, text, KIND_CHOICE, value, 0, 0, 0, 0, values},
 #include "engine/params.def"
 #undef SWITCH
 #undef PARAM
@@ -99,14 +100,16 @@ static void print_uci(FILE *out, const ParamInfo *info) {
         char word[32];
         params_text(&defaults, (int)(info - ParamTable), word);
         fprintf(out, "combo default %s", word);
-        for (const char *values = info->values; text_word(&values, word, sizeof word);) fprintf(out, " var %s", word);
+        for (const char *values = info->values; text_word(&values, word, sizeof word);)
+            fprintf(out, " var %s", word);
         fputc('\n', out);
     }
 }
 
 void params_print(FILE *out, const Params *params, ParamsFormat format, const char *groups) {
     const char *separator = "";
-    if (format == PARAMS_MD) fputs("| name | value | range | group | what it does |\n|---|---|---|---|---|\n", out);
+    if (format == PARAMS_MD)
+        fputs("| name | value | range | group | what it does |\n|---|---|---|---|---|\n", out);
     if (format == PARAMS_JSON) fputc('[', out);
     for (int id = 0; id < PARAM_COUNT; id++) {
         const ParamInfo *info = &ParamTable[id];
@@ -117,27 +120,28 @@ void params_print(FILE *out, const Params *params, ParamsFormat format, const ch
         switch (format) {
         case PARAMS_SPSA:
             if (info->kind == KIND_NUMBER)
-                fprintf(out, "%s, int, %d, %d, %d, %g, %g\n", info->name, value, info->min, info->max, info->c_end,
-                        info->r_end);
+                fprintf(out, "%s, int, %d, %d, %d, %g, %g\n", info->name, value, info->min, info->max,
+                        info->c_end, info->r_end);
             break;
         case PARAMS_UCI: print_uci(out, info); break;
         case PARAMS_MD:
             if (info->kind == KIND_NUMBER)
-                fprintf(out, "| %s | %s | %d to %d | %s | %s |\n", info->name, text, info->min, info->max, info->group,
-                        info->text);
+                fprintf(out, "| %s | %s | %d to %d | %s | %s |\n", info->name, text, info->min, info->max,
+                        info->group, info->text);
             else
                 fprintf(out, "| %s | %s | %s | %s | %s |\n", info->name, text,
                         info->kind == KIND_SWITCH ? "switch" : info->values, info->group, info->text);
             break;
         case PARAMS_JSON:
-            fprintf(out, "%s\n {\"name\": \"%s\", \"kind\": \"%s\", \"group\": \"%s\", \"value\": %d", separator, info->name,
+            fprintf(out, "%s\n {\"name\": \"%s\", \"kind\": \"%s\", \"group\": \"%s\", \"value\": %d",
+                    separator, info->name,
                     info->kind == KIND_SWITCH   ? "switch"
                     : info->kind == KIND_NUMBER ? "number"
                                                 : "choice",
                     info->group, value);
             if (info->kind == KIND_NUMBER)
-                fprintf(out, ", \"min\": %d, \"max\": %d, \"c_end\": %g, \"r_end\": %g", info->min, info->max, info->c_end,
-                        info->r_end);
+                fprintf(out, ", \"min\": %d, \"max\": %d, \"c_end\": %g, \"r_end\": %g", info->min, info->max,
+                        info->c_end, info->r_end);
             if (info->kind == KIND_CHOICE) fprintf(out, ", \"values\": \"%s\"", info->values);
             fprintf(out, ", \"text\": \"%s\"}", info->text);
             separator = ",";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The parameters of the search by value: one int a line of params.def. Also the table that describes them, from
-// which options, documents and tuner input are made.
+// The parameters of the search by value: one int a line of params.def. Also the table that describes them,
+// from which options, documents and tuner input are made.
 #pragma once
 
 #include <stdio.h>
@@ -9,9 +9,9 @@
 
 // All tunable numbers of one engine, one field to a line of params.def.
 typedef struct Params {
-#define SWITCH(name, value, group, text) int name;
+#define SWITCH(name, value, group, text)                        int name;
 #define PARAM(name, value, min, max, c_end, r_end, group, text) int name;
-#define CHOICE(name, value, values, group, text) int name;
+#define CHOICE(name, value, values, group, text)                int name;
 #include "engine/params.def"
 #undef SWITCH
 #undef PARAM
@@ -20,9 +20,9 @@ typedef struct Params {
 
 // One number a line of params.def, to index ParamTable and the counters.
 typedef enum ParamId {
-#define SWITCH(name, value, group, text) ID_##name,
+#define SWITCH(name, value, group, text)                        ID_##name,
 #define PARAM(name, value, min, max, c_end, r_end, group, text) ID_##name,
-#define CHOICE(name, value, values, group, text) ID_##name,
+#define CHOICE(name, value, values, group, text)                ID_##name,
 #include "engine/params.def"
 #undef SWITCH
 #undef PARAM
@@ -57,7 +57,8 @@ int params_get(const Params *params, int id);
 // Sets one parameter by id; the value must lie within its bounds.
 void params_put(Params *params, int id, int value);
 
-// Sets one parameter from text (a number, true or false, the name of a choice); refuses with a reason and changes nothing.
+// Sets one parameter from text (a number, true or false, the name of a choice); refuses with a reason and
+// changes nothing.
 bool params_parse(Params *params, int id, const char *text, Error *error);
 
 // Writes the value of a parameter as params_parse would read it, into 32 bytes.
@@ -66,5 +67,6 @@ void params_text(const Params *params, int id, char *buffer);
 // The ways in which `hone params` prints the table.
 typedef enum ParamsFormat { PARAMS_SPSA, PARAMS_UCI, PARAMS_MD, PARAMS_JSON } ParamsFormat;
 
-// Prints parameters (all groups, or those in a comma-separated list) in a format; SPSA lines are numbers only.
+// Prints parameters (all groups, or those in a comma-separated list) in a format; SPSA lines are numbers
+// only.
 void params_print(FILE *out, const Params *params, ParamsFormat format, const char *groups);

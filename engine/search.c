@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One node of the search, in numbered steps. A technique is one step: its idea in a line or two, its numbers in
-// params.def, a switch, a counter. Techniques are asked safest first. Iterative deepening, aspiration and the vote
-// between threads live in iterate.c.
+// One node of the search, in numbered steps. A technique is one step: its idea in a line or two, its numbers
+// in params.def, a switch, a counter. Techniques are asked safest first. Iterative deepening, aspiration and
+// the vote between threads live in iterate.c.
 #include "engine/search.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/cycle.h"
+#include "engine/learn.h"
 #include "engine/movepick.h"
 #include "engine/searchnode.h"
 
 // 1024 x ln(i): the one table behind all late-move reductions.
 static const int16_t Ln[128] = {
-    0, 0, 710, 1125, 1420, 1648, 1835, 1993, 2129, 2250, 2358, 2455, 2545, 2627, 2702, 2773,
+    0,    0,    710,  1125, 1420, 1648, 1835, 1993, 2129, 2250, 2358, 2455, 2545, 2627, 2702, 2773,
     2839, 2901, 2960, 3015, 3068, 3118, 3165, 3211, 3254, 3296, 3336, 3375, 3412, 3448, 3483, 3516,
     3549, 3580, 3611, 3641, 3670, 3698, 3725, 3751, 3777, 3803, 3827, 3851, 3875, 3898, 3921, 3943,
     3964, 3985, 4006, 4026, 4046, 4066, 4085, 4104, 4122, 4140, 4158, 4175, 4193, 4210, 4226, 4243,
@@ -41,11 +42,15 @@ typedef struct Node {
 static int search(SearchThread *t, StackEntry *ss, int alpha, int beta, int depth, bool cut);
 static int qsearch(SearchThread *t, StackEntry *ss, int alpha, int beta, int qply);
 
-// --- small helpers --------------------------------------------------------------------------------------------
+// --- small helpers
 
-static inline int ply_of(const SearchThread *t, const StackEntry *ss) { return (int)(ss - t->stack) - STACK_BELOW; }
+static inline int ply_of(const SearchThread *t, const StackEntry *ss) {
+    return (int)(ss - t->stack) - STACK_BELOW;
+}
 
-static inline uint64_t nodes_of(const SearchThread *t) { return atomic_load_explicit(&t->run.nodes, memory_order_relaxed); }
+static inline uint64_t nodes_of(const SearchThread *t) {
+    return atomic_load_explicit(&t->run.nodes, memory_order_relaxed);
+}
 
 static inline void count_tbhit(SearchThread *t) {
     uint64_t hits = atomic_load_explicit(&t->run.tbhits, memory_order_relaxed);
@@ -57,7 +62,8 @@ static inline int mated_in(int ply) { return -SCORE_MATE + ply; }
 // A draw, a hair to either side by node parity, so that the search does not go blind among equal draws.
 static int draw_score(const SearchThread *t) { return SCORE_DRAW - 1 + (int)(nodes_of(t) & 2); }
 
-// Thread 0 watches the limits: nodes at every node when one thread must be exact, the clock every thousand or so.
+// Thread 0 watches the limits: nodes at every node when one thread must be exact, the clock every thousand or
+// so.
 static bool must_stop(SearchThread *t) {
     Search *s = t->shared;
     if (searchnode_stopped(t)) return true;
@@ -101,7 +107,7 @@ static void pv_set(PV *pv, Move move, const PV *tail) {
     pv->count += tail->count;
 }
 
-// --- draws ----------------------------------------------------------------------------------------------------
+// --- draws
 
 // Whether this position stood before: twice in all if since the root, three times if before it.
 static bool repeated(const SearchThread *t, const StackEntry *ss) {
@@ -138,92 +144,16 @@ static bool can_repeat(const SearchThread *t, const StackEntry *ss) {
     return false;
 }
 
-// --- evaluation and its correction ----------------------------------------------------------------------------
+// --- evaluation
 
 static int evaluate(SearchThread *t, const StackEntry *ss) { return eval_position(&ss->pos, &t->pawns); }
-
-// The slot of the error table for the last two moves.
-static int16_t *move_error(SearchThread *t, const StackEntry *ss) {
-    unsigned last = (unsigned)(ss[-1].piece * SQUARES + move_to(ss[-1].move));
-    unsigned before = (unsigned)(ss[-2].piece * SQUARES + move_to(ss[-2].move));
-    return &t->hist.move_error[ss->pos.stm][(last * 1039 + before * 7) % CORRECTION_SIZE];
-}
-
-// The static score, moved by how wrong the evaluation was in like positions.
-static int corrected(SearchThread *t, const StackEntry *ss, int raw) {
-    const Params *p = &t->shared->params;
-    const Position *pos = &ss->pos;
-    int eval = raw;
-    if (p->DrawRules) eval = eval * (256 - pos->rule50) / 256; // progress counts
-    if (p->CorrectionHistory) {
-        int us = pos->stm, sum = 0;
-        sum += p->CorrPawn * t->hist.pawn_error[us][pos->pawn_key % CORRECTION_SIZE];
-        sum += p->CorrNonPawn * t->hist.non_pawn_error[us][WHITE][pos->non_pawn_key[WHITE] % CORRECTION_SIZE];
-        sum += p->CorrNonPawn * t->hist.non_pawn_error[us][BLACK][pos->non_pawn_key[BLACK] % CORRECTION_SIZE];
-        sum += p->CorrContinuation * *move_error(t, ss);
-        eval += sum / 2048;
-        t->run.count[ID_CorrectionHistory] += sum != 0;
-    }
-    return int_clamp(eval, -SCORE_EVAL_MAX, SCORE_EVAL_MAX);
-}
-
-static void learn_error(SearchThread *t, const StackEntry *ss, int depth, int error) {
-    const Position *pos = &ss->pos;
-    int us = pos->stm, bonus = int_clamp(error * depth / 8, -CORRECTION_MAX / 4, CORRECTION_MAX / 4);
-    history_add(&t->hist.pawn_error[us][pos->pawn_key % CORRECTION_SIZE], bonus, CORRECTION_MAX);
-    for (int colour = WHITE; colour <= BLACK; colour++)
-        history_add(&t->hist.non_pawn_error[us][colour][pos->non_pawn_key[colour] % CORRECTION_SIZE], bonus, CORRECTION_MAX);
-    history_add(move_error(t, ss), bonus, CORRECTION_MAX);
-}
 
 // Whether a table score says more than the static one: its bound points past it.
 static bool tt_score_sharpens(const TTEntry *tt, int eval) {
     return tt->hit && tt->score != SCORE_NONE && (tt->bound & (tt->score > eval ? BOUND_LOWER : BOUND_UPPER));
 }
 
-// --- learning from cut-offs -----------------------------------------------------------------------------------
-
-static void learn_continuation(const StackEntry *ss, int piece, int to, int bonus) {
-    static const int Back[] = {1, 2, 4};
-    for (size_t i = 0; i < sizeof Back / sizeof *Back; i++)
-        history_add(&ss[-Back[i]].continuation[piece][to], bonus, HISTORY_MAX);
-}
-
-static void learn_quiet(SearchThread *t, const StackEntry *ss, Move move, int bonus) {
-    const Position *pos = &ss->pos;
-    int from = move_from(move), to = move_to(move), piece = pos->board[from];
-    history_add(&t->hist.main[pos->stm][from][to], bonus, HISTORY_MAX);
-    history_add(&t->hist.best_move[piece][to], bonus, HISTORY_MAX);
-    history_add(&t->hist.pawn[history_pawn_index(pos)][piece][to], bonus, HISTORY_MAX);
-    learn_continuation(ss, piece, to, bonus);
-}
-
-static void learn_capture(SearchThread *t, const StackEntry *ss, Move move, int bonus) {
-    int victim = position_captured(&ss->pos, move);
-    if (victim == NO_TYPE) return;
-    history_add(&t->hist.capture[ss->pos.board[move_from(move)]][move_to(move)][victim], bonus, HISTORY_MAX);
-}
-
-// The move that cut gains, those tried before it lose.
-static void learn_cut(SearchThread *t, StackEntry *ss, Move best, const MoveList *quiets, const MoveList *noisies, int depth) {
-    const Params *p = &t->shared->params;
-    int bonus = int_min(p->HistoryBonusScale * depth, p->HistoryBonusMax);
-    int malus = int_min(p->HistoryMalusScale * depth, p->HistoryMalusMax);
-    if (!position_is_noisy(&ss->pos, best)) {
-        if (ss->killers[0] != best) {
-            ss->killers[1] = ss->killers[0];
-            ss->killers[0] = best;
-        }
-        t->hist.counter[ss[-1].piece][move_to(ss[-1].move)] = best;
-        learn_quiet(t, ss, best, bonus);
-        for (int i = 0; i < quiets->count; i++) learn_quiet(t, ss, quiets->moves[i], -malus);
-    } else {
-        learn_capture(t, ss, best, bonus);
-    }
-    for (int i = 0; i < noisies->count; i++) learn_capture(t, ss, noisies->moves[i], -malus);
-}
-
-// --- margins --------------------------------------------------------------------------------------------------
+// --- margins
 
 // How far below alpha a quiet move may start at a depth; grows with depth.
 static int futility_margin(const Params *p, int depth, bool endgame) {
@@ -256,21 +186,29 @@ static int chance_good(const Params *p, int band, int bucket) {
 }
 
 static int history_bucket(int history) {
-    return history < -8000 ? 0 : history < -3000 ? 1 : history < 0 ? 2 : history < 3000 ? 3 : history < 8000 ? 4 : 5;
+    return history < -8000   ? 0
+           : history < -3000 ? 1
+           : history < 0     ? 2
+           : history < 3000  ? 3
+           : history < 8000  ? 4
+                             : 5;
 }
 
 // Whether the moving piece is attacked and not defended where it stands.
 static bool is_hanging(const Position *pos, int square) {
     Bitboard occupied = position_occupied(pos);
-    return position_attacked(pos, !pos->stm, square, occupied) && !position_attacked(pos, pos->stm, square, occupied);
+    return position_attacked(pos, !pos->stm, square, occupied) &&
+           !position_attacked(pos, pos->stm, square, occupied);
 }
 
-// --- whole-node pruning: each gives a score to return (any, if the search was stopped), or SCORE_NONE -------------
+// --- whole-node pruning: each gives a score to return (any, if the search was stopped), or SCORE_NONE
 
 // Step 7. Reverse futility. The static score is so far above beta that a quiet opponent cannot bring it down.
 static int reverse_futility(SearchThread *t, const Node *n) {
     const Params *p = &t->shared->params;
-    if (!p->ReverseFutility || n->depth > p->RfpMaxDepth || score_is_decisive(n->eval) || score_is_loss(n->beta)) return SCORE_NONE;
+    if (!p->ReverseFutility || n->depth > p->RfpMaxDepth || score_is_decisive(n->eval) ||
+        score_is_loss(n->beta))
+        return SCORE_NONE;
     if (n->eval - p->RfpMargin * n->depth + (n->improving ? p->RfpImproving : 0) < n->beta) return SCORE_NONE;
     t->run.count[ID_ReverseFutility]++;
     return (2 * n->beta + n->eval) / 3;
@@ -289,15 +227,20 @@ static int razoring(SearchThread *t, StackEntry *ss, const Node *n) {
     return score;
 }
 
-// Step 9. Null move. If passing still beats beta in a reduced search, a real move will too, unless it is zugzwang:
-// so not without pieces, never twice in a row, and verified when deep.
+// Step 9. Null move. If passing still beats beta in a reduced search, a real move will too, unless it is
+// zugzwang: so not without pieces, never twice in a row, and verified when deep.
 static int null_move(SearchThread *t, StackEntry *ss, const Node *n) {
     const Params *p = &t->shared->params;
-    if (!p->NullMove || n->depth < p->NullMinDepth || ss[-1].move == MOVE_NULL || n->ply < t->run.null_min_ply) return SCORE_NONE;
-    if (n->eval < n->beta || ss->static_eval < n->beta + p->NullMarginBase - p->NullMarginDepth * n->depth) return SCORE_NONE;
-    if (bb_count(position_officers(&ss->pos, ss->pos.stm)) < p->NullMinPieces || score_is_loss(n->beta)) return SCORE_NONE;
+    if (!p->NullMove || n->depth < p->NullMinDepth || ss[-1].move == MOVE_NULL ||
+        n->ply < t->run.null_min_ply)
+        return SCORE_NONE;
+    if (n->eval < n->beta || ss->static_eval < n->beta + p->NullMarginBase - p->NullMarginDepth * n->depth)
+        return SCORE_NONE;
+    if (bb_count(position_officers(&ss->pos, ss->pos.stm)) < p->NullMinPieces || score_is_loss(n->beta))
+        return SCORE_NONE;
     if (n->tt.hit && (n->tt.bound & BOUND_UPPER) && n->tt.score < n->beta) return SCORE_NONE;
-    int reduction = p->NullBase + p->NullDepthScale * n->depth + int_min((n->eval - n->beta) * 1024 / p->NullEvalScale, p->NullEvalMax);
+    int reduction = p->NullBase + p->NullDepthScale * n->depth +
+                    int_min((n->eval - n->beta) * 1024 / p->NullEvalScale, p->NullEvalMax);
     int depth = n->depth - reduction / 1024;
     make_null(t, ss);
     int score = -search(t, ss + 1, -n->beta, -n->beta + 1, depth, !n->cut);
@@ -316,12 +259,17 @@ static int null_move(SearchThread *t, StackEntry *ss, const Node *n) {
     return score;
 }
 
-// Step 10. ProbCut. A good capture that beats beta by a margin in a reduced search will hardly fail in a full one.
+// Step 10. ProbCut. A good capture that beats beta by a margin in a reduced search will hardly fail in a full
+// one.
 static int probcut(SearchThread *t, StackEntry *ss, const Node *n) {
     const Params *p = &t->shared->params;
     int target = n->beta + p->ProbCutMargin - (n->improving ? p->ProbCutImproving : 0);
-    if (!p->ProbCut || n->depth < p->ProbCutMinDepth || score_is_decisive(n->beta) || score_is_decisive(target)) return SCORE_NONE;
-    if (n->tt.hit && n->tt.depth >= n->depth - p->ProbCutReduction && n->tt.score != SCORE_NONE && n->tt.score < target) return SCORE_NONE;
+    if (!p->ProbCut || n->depth < p->ProbCutMinDepth || score_is_decisive(n->beta) ||
+        score_is_decisive(target))
+        return SCORE_NONE;
+    if (n->tt.hit && n->tt.depth >= n->depth - p->ProbCutReduction && n->tt.score != SCORE_NONE &&
+        n->tt.score < target)
+        return SCORE_NONE;
     MovePicker picker;
     movepick_noisy(&picker, t, ss, n->tt.move, target - ss->static_eval);
     for (Move move; (move = movepick_next(&picker)) != MOVE_NONE;) {
@@ -333,16 +281,20 @@ static int probcut(SearchThread *t, StackEntry *ss, const Node *n) {
         if (searchnode_stopped(t)) return 0;
         if (score < target) continue;
         t->run.count[ID_ProbCut]++;
-        if (p->UseTT) tt_store(&t->shared->tt, ss->pos.key, n->ply, move, score, n->raw_eval, n->depth - p->ProbCutReduction + 1, BOUND_LOWER, n->tt.pv);
+        if (p->UseTT)
+            tt_store(&t->shared->tt, ss->pos.key, n->ply, move, score, n->raw_eval,
+                     n->depth - p->ProbCutReduction + 1, BOUND_LOWER, n->tt.pv);
         return score_is_decisive(score) ? n->beta : score - (target - n->beta);
     }
     return SCORE_NONE;
 }
 
-// Step 11. Classic multi-cut. Several of the first moves beat beta in reduced searches: one of them will in full.
+// Step 11. Classic multi-cut. Several of the first moves beat beta in reduced searches: one of them will in
+// full.
 static int classic_multicut(SearchThread *t, StackEntry *ss, const Node *n) {
     const Params *p = &t->shared->params;
-    if (!p->ClassicMultiCut || !n->cut || n->depth < p->MultiCutMinDepth || score_is_decisive(n->beta)) return SCORE_NONE;
+    if (!p->ClassicMultiCut || !n->cut || n->depth < p->MultiCutMinDepth || score_is_decisive(n->beta))
+        return SCORE_NONE;
     MovePicker picker;
     movepick_main(&picker, t, ss, n->tt.move);
     int cuts = 0, seen = 0;
@@ -357,15 +309,15 @@ static int classic_multicut(SearchThread *t, StackEntry *ss, const Node *n) {
     return SCORE_NONE;
 }
 
-// --- pruning and extending one move -----------------------------------------------------------------------------
+// --- pruning and extending one move
 
 // What is known of the move that is about to be searched.
 typedef struct Candidate {
     Move move;
-    int number;     // 1 for the first legal move
+    int number; // 1 for the first legal move
     bool noisy, gives_check, refutation;
     int history;
-    int reduction;  // in 1/1024 ply
+    int reduction; // in 1/1024 ply
     int new_depth, reduced_depth;
 } Candidate;
 
@@ -387,14 +339,18 @@ static bool futile(const SearchThread *t, const StackEntry *ss, const Node *n, c
 // Step 14b. Extended futility. Even with what it captures the move stays far below alpha.
 static bool extended_futile(const SearchThread *t, const StackEntry *ss, const Node *n, const Candidate *c) {
     const Params *p = &t->shared->params;
-    if (!p->ExtendedFutility || n->in_check || c->gives_check || n->depth > p->ExtFutilityMaxDepth) return false;
+    if (!p->ExtendedFutility || n->in_check || c->gives_check || n->depth > p->ExtFutilityMaxDepth)
+        return false;
     if (move_kind(c->move) == MOVE_PROMOTION) return false;
     int victim = position_captured(&ss->pos, c->move), gain = victim == NO_TYPE ? 0 : SeeValues[victim];
-    return ss->static_eval + futility_margin(p, n->depth, n->endgame) + p->ExtFutilityExtra + gain <= n->alpha;
+    return ss->static_eval + futility_margin(p, n->depth, n->endgame) + p->ExtFutilityExtra + gain <=
+           n->alpha;
 }
 
-// Step 14. Whether a move can be skipped unsearched. Never the first, never while we are being mated, never at the root.
-static bool prune_move(SearchThread *t, StackEntry *ss, const Node *n, const Candidate *c, MovePicker *picker) {
+// Step 14. Whether a move can be skipped unsearched. Never the first, never while we are being mated, never
+// at the root.
+static bool prune_move(SearchThread *t, StackEntry *ss, const Node *n, const Candidate *c,
+                       MovePicker *picker) {
     const Params *p = &t->shared->params;
     uint64_t *count = t->run.count;
     bool quiet = !c->noisy;
@@ -412,17 +368,20 @@ static bool prune_move(SearchThread *t, StackEntry *ss, const Node *n, const Can
         count[ID_ExtendedFutility]++;
         return true;
     }
-    if (quiet && p->HistoryPruning && c->reduced_depth <= p->HistPruneMaxDepth && c->history < -p->HistPruneScale * n->depth) {
+    if (quiet && p->HistoryPruning && c->reduced_depth <= p->HistPruneMaxDepth &&
+        c->history < -p->HistPruneScale * n->depth) {
         count[ID_HistoryPruning]++;
         return true;
     }
-    if (quiet && p->ProbabilisticPruning && !n->in_check && !c->gives_check && n->depth <= 6 && c->number > p->ProbPruneMinMoves &&
+    if (quiet && p->ProbabilisticPruning && !n->in_check && !c->gives_check && n->depth <= 6 &&
+        c->number > p->ProbPruneMinMoves &&
         chance_good(p, (n->depth - 1) / 2, history_bucket(c->history)) < p->ProbPruneMax) {
         count[ID_ProbabilisticPruning]++;
         return true;
     }
     if (p->SeePruning && n->depth <= p->SeeMaxDepth) {
-        int floor = quiet ? -p->SeeQuietMargin * c->reduced_depth * c->reduced_depth : -p->SeeCaptureMargin * n->depth;
+        int floor = quiet ? -p->SeeQuietMargin * c->reduced_depth * c->reduced_depth
+                          : -p->SeeCaptureMargin * n->depth;
         if (!position_see(&ss->pos, c->move, floor)) {
             count[ID_SeePruning]++;
             return true;
@@ -431,13 +390,18 @@ static bool prune_move(SearchThread *t, StackEntry *ss, const Node *n, const Can
     return false;
 }
 
-// Step 15. Extensions of the table move, by a search of the node without it. If everything else fails far below, it
-// is singular and deserves depth; if something else beats beta too, the node is cut (multi-cut, *cut_score is set).
+// Step 15. Extensions of the table move, by a search of the node without it. If everything else fails far
+// below, it is singular and deserves depth; if something else beats beta too, the node is cut (multi-cut,
+// *cut_score is set).
 static int extension(SearchThread *t, StackEntry *ss, const Node *n, Move move, int *cut_score) {
     const Params *p = &t->shared->params;
     const TTEntry *tt = &n->tt;
-    if (!p->SingularExtension || n->root || ss->excluded != MOVE_NONE || move != tt->move || n->depth < p->SingularMinDepth) return 0;
-    if (tt->depth < n->depth - 3 || !(tt->bound & BOUND_LOWER) || score_is_decisive(tt->score) || n->ply >= 2 * t->run.depth) return 0;
+    if (!p->SingularExtension || n->root || ss->excluded != MOVE_NONE || move != tt->move ||
+        n->depth < p->SingularMinDepth)
+        return 0;
+    if (tt->depth < n->depth - 3 || !(tt->bound & BOUND_LOWER) || score_is_decisive(tt->score) ||
+        n->ply >= 2 * t->run.depth)
+        return 0;
     int target = tt->score - p->SingularMargin * n->depth / 64;
     ss->excluded = move;
     int score = search(t, ss, target - 1, target, (n->depth - 1) / 2, n->cut);
@@ -464,7 +428,8 @@ static int extension(SearchThread *t, StackEntry *ss, const Node *n, Move move, 
 }
 
 // Step 16a. How much less deep a late move is searched: a ladder of reasons.
-static int late_move_reduction(const SearchThread *t, const StackEntry *ss, const Node *n, const Candidate *c, bool tt_noisy) {
+static int late_move_reduction(const SearchThread *t, const StackEntry *ss, const Node *n, const Candidate *c,
+                               bool tt_noisy) {
     const Params *p = &t->shared->params;
     int r = c->reduction;
     if (n->cut) r += p->LmrCutMore;                           // expected to fail high on another move
@@ -480,14 +445,16 @@ static int late_move_reduction(const SearchThread *t, const StackEntry *ss, cons
     return int_min(r / 1024, p->LmrMaxReduction);
 }
 
-// Step 16. PVS. The first move gets the whole window; later ones must prove in a zero window, reduced at first, that
-// they deserve it: reduced -> full depth -> full window.
-static int search_move(SearchThread *t, StackEntry *ss, const Node *n, Candidate *c, int best, bool tt_noisy) {
+// Step 16. PVS. The first move gets the whole window; later ones must prove in a zero window, reduced at
+// first, that they deserve it: reduced -> full depth -> full window.
+static int search_move(SearchThread *t, StackEntry *ss, const Node *n, Candidate *c, int best,
+                       bool tt_noisy) {
     const Params *p = &t->shared->params;
     int alpha = n->alpha, new_depth = c->new_depth, score = SCORE_NONE;
     int low = p->UsePVS ? -alpha - 1 : -n->beta;
     ss->reduction = 0;
-    if (p->LateMoveReductions && n->depth >= p->LmrDepthThreshold && c->number > p->LmrMoveThreshold + (n->root ? 1 : 0)) {
+    if (p->LateMoveReductions && n->depth >= p->LmrDepthThreshold &&
+        c->number > p->LmrMoveThreshold + (n->root ? 1 : 0)) {
         int reduction = late_move_reduction(t, ss, n, c, tt_noisy);
         int reduced = int_clamp(new_depth - reduction, 1, new_depth + (n->pv ? 1 : 0));
         t->run.count[ID_LateMoveReductions] += reduced < new_depth;
@@ -509,8 +476,10 @@ static int search_move(SearchThread *t, StackEntry *ss, const Node *n, Candidate
     return score;
 }
 
-// The root keeps score and line of each move that is best so far; all others fall to the bottom of the next sort.
-static void root_update(SearchThread *t, RootMove *rm, int number, int score, int alpha, const PV *tail, uint64_t nodes) {
+// The root keeps score and line of each move that is best so far; all others fall to the bottom of the next
+// sort.
+static void root_update(SearchThread *t, RootMove *rm, int number, int score, int alpha, const PV *tail,
+                        uint64_t nodes) {
     rm->nodes += nodes;
     if (number == 1 || score > alpha) {
         rm->score = score;
@@ -534,7 +503,7 @@ static void root_currmove(SearchThread *t, Move move, int number, int depth) {
         s->observer.currmove(s->observer.context, &s->root, move, number + t->run.multipv_index, depth);
 }
 
-// --- the node ---------------------------------------------------------------------------------------------------
+// --- the node
 
 static int search(SearchThread *t, StackEntry *ss, int alpha, int beta, int depth, bool cut) {
     Search *s = t->shared;
@@ -587,42 +556,47 @@ static int search(SearchThread *t, StackEntry *ss, int alpha, int beta, int dept
     if (n.root) n.tt.move = p->MoveOrdering ? t->root_moves[t->run.multipv_index].move : MOVE_NONE;
     bool tt_noisy = n.tt.move != MOVE_NONE && position_is_noisy(pos, n.tt.move);
     if (excluded == MOVE_NONE) ss->tt_pv = n.pv || (n.tt.hit && n.tt.pv);
-    if (!n.pv && excluded == MOVE_NONE && n.tt.hit && n.tt.score != SCORE_NONE && pos->rule50 < TT_RULE50_MAX &&
-        (p->TtEqualDepth ? n.tt.depth == depth : n.tt.depth >= depth) &&
+    if (!n.pv && excluded == MOVE_NONE && n.tt.hit && n.tt.score != SCORE_NONE &&
+        pos->rule50 < TT_RULE50_MAX && (p->TtEqualDepth ? n.tt.depth == depth : n.tt.depth >= depth) &&
         (n.tt.bound & (n.tt.score >= beta ? BOUND_LOWER : BOUND_UPPER))) {
         t->run.count[ID_UseTT]++;
         if (n.tt.score >= beta && n.tt.move != MOVE_NONE && !tt_noisy)
-            learn_quiet(t, ss, n.tt.move, int_min(p->HistoryBonusScale * depth, p->HistoryBonusMax));
+            learn_quiet(t, ss, n.tt.move, learn_bonus(p, depth));
         return n.tt.score;
     }
 
-    // Step 5. Solved endgames. Our own tables know the distance to mate; Syzygy's know the result, which bounds the
-    // score.
+    // Step 5. Solved endgames. Our own tables know the distance to mate; Syzygy's know the result, which
+    // bounds the score.
     int best = -SCORE_INFINITE, ceiling = SCORE_INFINITE;
     TableScore known = {0, BOUND_NONE};
     if (!n.root && excluded == MOVE_NONE) known = tables_probe(&s->tables, pos, n.ply, depth);
     if (known.bound != BOUND_NONE) {
         count_tbhit(t);
-        if (known.bound == BOUND_EXACT || (known.bound == BOUND_LOWER ? known.score >= beta : known.score <= alpha)) {
+        if (known.bound == BOUND_EXACT ||
+            (known.bound == BOUND_LOWER ? known.score >= beta : known.score <= alpha)) {
             int stored = int_min(depth + 6, MAX_PLY - 1);
             if (p->UseTT)
-                tt_store(&s->tt, pos->key, n.ply, MOVE_NONE, known.score, SCORE_NONE, stored, known.bound, ss->tt_pv);
+                tt_store(&s->tt, pos->key, n.ply, MOVE_NONE, known.score, SCORE_NONE, stored, known.bound,
+                         ss->tt_pv);
             return known.score;
         }
         if (n.pv && known.bound == BOUND_LOWER) n.alpha = int_max(alpha, best = known.score);
         if (n.pv && known.bound == BOUND_UPPER) ceiling = known.score;
     }
 
-    // Step 6. The static score, corrected, sharpened by the table; and whether we are better off than a move ago.
+    // Step 6. The static score, corrected, sharpened by the table; and whether we are better off than a move
+    // ago.
     if (n.in_check) {
         n.raw_eval = n.eval = ss->static_eval = SCORE_NONE;
     } else if (excluded != MOVE_NONE) {
         n.raw_eval = n.eval = ss->static_eval;
     } else {
         n.raw_eval = n.tt.hit && n.tt.eval != SCORE_NONE ? n.tt.eval : evaluate(t, ss);
-        n.eval = ss->static_eval = corrected(t, ss, n.raw_eval);
+        n.eval = ss->static_eval = learn_corrected(t, ss, n.raw_eval);
         if (tt_score_sharpens(&n.tt, n.eval)) n.eval = n.tt.score;
-        if (!n.tt.hit && p->UseTT) tt_store(&s->tt, pos->key, n.ply, MOVE_NONE, SCORE_NONE, n.raw_eval, TT_DEPTH_NONE, BOUND_NONE, ss->tt_pv);
+        if (!n.tt.hit && p->UseTT)
+            tt_store(&s->tt, pos->key, n.ply, MOVE_NONE, SCORE_NONE, n.raw_eval, TT_DEPTH_NONE, BOUND_NONE,
+                     ss->tt_pv);
     }
     int earlier = ss[-2].static_eval != SCORE_NONE ? ss[-2].static_eval : ss[-4].static_eval;
     n.improving = !n.in_check && earlier != SCORE_NONE && ss->static_eval > earlier;
@@ -637,8 +611,8 @@ static int search(SearchThread *t, StackEntry *ss, int alpha, int beta, int dept
         if ((score = classic_multicut(t, ss, &n)) != SCORE_NONE) return score;
     }
 
-    // Step 12. Internal iterative reduction. Without a table move ordering is poor: search less deep now, the table
-    // will know better next time. In check, a ply more.
+    // Step 12. Internal iterative reduction. Without a table move ordering is poor: search less deep now, the
+    // table will know better next time. In check, a ply more.
     if (p->InternalIterativeReduction && depth >= p->IirMinDepth && n.tt.move == MOVE_NONE && (n.pv || cut)) {
         t->run.count[ID_InternalIterativeReduction]++;
         n.depth--;
@@ -662,13 +636,17 @@ static int search(SearchThread *t, StackEntry *ss, int alpha, int beta, int dept
         Candidate c = {.move = move, .number = ++number, .noisy = position_is_noisy(pos, move)};
         if (n.root) root_currmove(t, move, number, depth);
         c.gives_check = position_gives_check(pos, move);
-        c.refutation = !c.noisy && (move == ss->killers[0] || move == ss->killers[1] || move == picker.refutations[2]);
+        c.refutation =
+            !c.noisy && (move == ss->killers[0] || move == ss->killers[1] || move == picker.refutations[2]);
         c.history = c.noisy ? 0 : movepick_history(t, ss, move);
         c.reduction = p->LateMoveReductions ? base_reduction(p, n.depth, number, c.noisy) : 0;
-        c.reduced_depth = int_max(0, n.depth - 1 - c.reduction / 1024 + c.history / int_max(1, p->LmrHistoryDiv));
+        c.reduced_depth =
+            int_max(0, n.depth - 1 - c.reduction / 1024 + c.history / int_max(1, p->LmrHistoryDiv));
 
         // Step 14. Pruning of single moves.
-        if (!n.root && !score_is_loss(best) && position_officers(pos, pos->stm) && prune_move(t, ss, &n, &c, &picker)) continue;
+        if (!n.root && !score_is_loss(best) && position_officers(pos, pos->stm) &&
+            prune_move(t, ss, &n, &c, &picker))
+            continue;
 
         // Step 15. Extensions.
         int cut_score = SCORE_NONE, extra = extension(t, ss, &n, move, &cut_score);
@@ -718,20 +696,21 @@ static int search(SearchThread *t, StackEntry *ss, int alpha, int beta, int dept
     } else if (best_move == MOVE_NONE && ss[-1].move != MOVE_NULL && !n.root && ss[-1].piece != NO_PIECE &&
                ss[-1].move != MOVE_NONE && !position_is_noisy(&ss[-1].pos, ss[-1].move)) {
         // The move before refuted all of ours: it deserves credit.
-        learn_quiet(t, ss - 1, ss[-1].move, int_min(p->HistoryBonusScale * depth, p->HistoryBonusMax) / 2);
+        learn_quiet(t, ss - 1, ss[-1].move, learn_bonus(p, depth) / 2);
     }
     if (excluded == MOVE_NONE && !(n.root && t->run.multipv_index > 0)) {
         int bound = best >= beta ? BOUND_LOWER : best_move != MOVE_NONE && n.pv ? BOUND_EXACT : BOUND_UPPER;
         if (p->UseTT) tt_store(&s->tt, pos->key, n.ply, best_move, best, n.raw_eval, depth, bound, ss->tt_pv);
         bool quiet_best = best_move == MOVE_NONE || !position_is_noisy(pos, best_move);
-        bool tells = !(bound == BOUND_LOWER && best <= ss->static_eval) && !(bound == BOUND_UPPER && best >= ss->static_eval);
+        bool tells = !(bound == BOUND_LOWER && best <= ss->static_eval) &&
+                     !(bound == BOUND_UPPER && best >= ss->static_eval);
         if (p->CorrectionHistory && !n.in_check && quiet_best && tells && !score_is_decisive(best))
             learn_error(t, ss, depth, best - ss->static_eval);
     }
     return best;
 }
 
-// --- quiescence: only moves that change the material, until the position is quiet ---------------------------------
+// --- quiescence: only moves that change the material, until the position is quiet
 
 static int qsearch(SearchThread *t, StackEntry *ss, int alpha, int beta, int qply) {
     Search *s = t->shared;
@@ -755,7 +734,7 @@ static int qsearch(SearchThread *t, StackEntry *ss, int alpha, int beta, int qpl
     if (ply >= MAX_PLY - 1) return in_check ? SCORE_DRAW : evaluate(t, ss);
     if (!p->Quiescence) {
         if (in_check && !movegen_any(pos)) return mated_in(ply);
-        return corrected(t, ss, evaluate(t, ss));
+        return learn_corrected(t, ss, evaluate(t, ss));
     }
     t->run.count[ID_Quiescence]++;
 
@@ -773,10 +752,11 @@ static int qsearch(SearchThread *t, StackEntry *ss, int alpha, int beta, int qpl
     int best = -SCORE_INFINITE, raw = SCORE_NONE, floor_score = -SCORE_INFINITE;
     if (!in_check) {
         raw = tt.hit && tt.eval != SCORE_NONE ? tt.eval : evaluate(t, ss);
-        ss->static_eval = floor_score = best = corrected(t, ss, raw);
+        ss->static_eval = floor_score = best = learn_corrected(t, ss, raw);
         if (!p->TtEqualDepth && tt_score_sharpens(&tt, best)) best = tt.score;
         if (best >= beta) {
-            if (!tt.hit && p->UseTT) tt_store(&s->tt, pos->key, ply, MOVE_NONE, SCORE_NONE, raw, TT_DEPTH_NONE, BOUND_NONE, false);
+            if (!tt.hit && p->UseTT)
+                tt_store(&s->tt, pos->key, ply, MOVE_NONE, SCORE_NONE, raw, TT_DEPTH_NONE, BOUND_NONE, false);
             return score_is_decisive(best) ? best : (best + beta) / 2;
         }
         alpha = int_max(alpha, best);
@@ -786,7 +766,8 @@ static int qsearch(SearchThread *t, StackEntry *ss, int alpha, int beta, int qpl
 
     // Step 4. Captures and queen promotions; all evasions in check.
     MovePicker picker;
-    bool delta = p->DeltaPruning && !in_check && qply < p->DeltaMaxDepth && bb_count(position_occupied(pos)) >= p->DeltaMinPieces;
+    bool delta = p->DeltaPruning && !in_check && qply < p->DeltaMaxDepth &&
+                 bb_count(position_occupied(pos)) >= p->DeltaMinPieces;
     if (in_check) movepick_main(&picker, t, ss, tt.move);
     else movepick_noisy(&picker, t, ss, tt.move, p->QuiescenceSee ? 0 : -SCORE_INFINITE);
     ss[1].excluded = MOVE_NONE;
@@ -823,7 +804,9 @@ static int qsearch(SearchThread *t, StackEntry *ss, int alpha, int beta, int qpl
 
     // Step 7. Mate; remember.
     if (in_check && number == 0) return mated_in(ply);
-    if (p->UseTT) tt_store(&s->tt, pos->key, ply, best_move, best, raw, 0, best >= beta ? BOUND_LOWER : BOUND_UPPER, tt.hit && tt.pv);
+    if (p->UseTT)
+        tt_store(&s->tt, pos->key, ply, best_move, best, raw, 0, best >= beta ? BOUND_LOWER : BOUND_UPPER,
+                 tt.hit && tt.pv);
     return best;
 }
 

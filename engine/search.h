@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How Hone looks ahead: what a search is asked (SearchLimits), what it tells while it runs (SearchInfo through an
-// Observer) and what it found (SearchResult). SearchThread is one thread's memory, Search what the threads share.
-// The search never prints and never allocates.
+// How Hone looks ahead: what a search is asked (SearchLimits), what it tells while it runs (SearchInfo
+// through an Observer) and what it found (SearchResult). SearchThread is one thread's memory, Search what the
+// threads share. The search never prints and never allocates.
 #pragma once
 
 #include <stdatomic.h>
@@ -60,15 +60,15 @@ typedef struct RootMove {
 // One ply of the line that is being searched.
 typedef struct StackEntry {
     Position pos;
-    Move move;           // the move made here, MOVE_NULL for a null move
-    int piece;           // the piece that made it
-    int static_eval;     // corrected, or SCORE_NONE in check
+    Move move;                        // the move made here, MOVE_NULL for a null move
+    int piece;                        // the piece that made it
+    int static_eval;                  // corrected, or SCORE_NONE in check
     int16_t (*continuation)[SQUARES]; // history of what follows the move made here
-    Move excluded;       // not to be searched: the singular search asks without it
+    Move excluded;                    // not to be searched: the singular search asks without it
     Move killers[2];
-    int cutoffs;         // how often the children of this node's siblings failed high
-    int doubles;         // double extensions on the line so far
-    int reduction;       // of the move made here
+    int cutoffs;   // how often the children of this node's siblings failed high
+    int doubles;   // double extensions on the line so far
+    int reduction; // of the move made here
     bool tt_pv;
 } StackEntry;
 
@@ -80,9 +80,10 @@ typedef struct SearchRun {
     uint64_t count[PARAM_COUNT];    // how often each technique acted
     uint64_t cut_nodes, cut_first;  // fail-highs, and those by the first move
     uint64_t q_nodes;
-    uint64_t prob_tried[3][6], prob_good[3][6]; // how quiets fared by depth and history, to fit probabilistic pruning
+    uint64_t prob_tried[3][6],
+        prob_good[3][6]; // how quiets fared by depth and history, to fit probabilistic pruning
     int seldepth, depth, completed_depth;
-    int null_min_ply;               // null moves are off below this ply while one is verified
+    int null_min_ply; // null moves are off below this ply while one is verified
     int multipv_index;
     int optimism_root;
 } SearchRun;
@@ -99,7 +100,7 @@ typedef struct SearchThread {
     StackEntry stack[STACK_BELOW + MAX_PLY + STACK_ABOVE];
     PV pvs[MAX_PLY + 2];
     PawnTable pawns;
-    Histories hist;              // reset each game by one memset
+    Histories hist; // reset each game by one memset
 } SearchThread;
 
 // What the threads of one search share.
@@ -121,7 +122,8 @@ typedef struct Search {
 // Prepares a thread's root moves and stack for a new search of shared->root.
 void search_prepare(SearchThread *thread);
 
-// Runs one thread of a search to its end: until stop, or the limits (thread 0 watches them and stops the others).
+// Runs one thread of a search to its end: until stop, or the limits (thread 0 watches them and stops the
+// others).
 void search_run(SearchThread *thread);
 
 // The result of a finished search: the best of all threads by vote.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How long to think: limits as asked (SearchLimits) become a soft limit, checked after each iteration and scaled by
-// how the search goes, and a hard one that is never passed. The same factors work on a budget of nodes.
+// How long to think: limits as asked (SearchLimits) become a soft limit, checked after each iteration and
+// scaled by how the search goes, and a hard one that is never passed. The same factors work on a budget of
+// nodes.
 #pragma once
 
 #include "engine/movegen.h"
@@ -8,16 +9,16 @@
 
 // What `go` asks for; zero means not given.
 typedef struct SearchLimits {
-    int64_t start_ns;            // when `go` was read (now_ns)
+    int64_t start_ns;                    // when `go` was read (now_ns)
     int64_t time[COLOURS], inc[COLOURS]; // milliseconds left and increment; see has_clock
     int movestogo;
     int64_t movetime;
-    uint64_t nodes;              // exact with one thread
-    uint64_t soft_nodes;         // stop after the iteration that passes it, scaled as time would be
+    uint64_t nodes;      // exact with one thread
+    uint64_t soft_nodes; // stop after the iteration that passes it, scaled as time would be
     int depth, mate;
-    int64_t overhead;            // milliseconds lost between engine and clock at each move
+    int64_t overhead; // milliseconds lost between engine and clock at each move
     bool has_clock, infinite, ponder;
-    MoveList searchmoves;        // empty for all
+    MoveList searchmoves; // empty for all
 } SearchLimits;
 
 // When one search must end, worked out from its limits.

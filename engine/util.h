@@ -61,7 +61,8 @@ bool text_equal(const char *a, const char *b);
 // Takes the next blank-separated word from *cursor into word (cut to size) and advances; false at the end.
 bool text_word(const char **cursor, char *word, size_t size);
 
-// Reads a whole file into a fresh, zero-terminated buffer that the caller frees; NULL and a reason on failure.
+// Reads a whole file into a fresh, zero-terminated buffer that the caller frees; NULL and a reason on
+// failure.
 char *file_read(const char *path, size_t *size, Error *error);
 
 // A whole file mapped into memory, read only; an empty file has size 0 and no data.
@@ -70,7 +71,8 @@ typedef struct FileMap {
     size_t size;
 } FileMap;
 
-// Maps a regular file. The file must not shrink while it is mapped: reading past its new end would end the process.
+// Maps a regular file. The file must not shrink while it is mapped: reading past its new end would end the
+// process.
 bool file_map(FileMap *map, const char *path, Error *error);
 
 // Gives the memory back; harmless on a zeroed or an unmapped map.

@@ -12,7 +12,8 @@ static Adjudication wins(int colour) { return colour == WHITE ? ADJUDICATE_WHITE
 static Adjudication by_table(Adjudicator *state, const Position *after) {
     const AdjudicateSpec *spec = state->spec;
     if (!spec->tb_wins && !spec->tb_draws) return ADJUDICATE_NONE;
-    if (after->rule50 != 0 || after->castling || bb_count(position_occupied(after)) > spec->tb_pieces) return ADJUDICATE_NONE;
+    if (after->rule50 != 0 || after->castling || bb_count(position_occupied(after)) > spec->tb_pieces)
+        return ADJUDICATE_NONE;
     int wdl = tablebase_wdl(after);
     if (wdl == TABLEBASE_UNKNOWN) return ADJUDICATE_NONE;
     if (!spec->tb_ignore50 && (wdl == 1 || wdl == -1)) wdl = 0; // won but for the fifty-move rule
@@ -24,11 +25,13 @@ static Adjudication by_table(Adjudicator *state, const Position *after) {
 
 static Adjudication by_resignation(Adjudicator *state, int mover, bool has_score, int score) {
     const AdjudicateSpec *spec = state->spec;
-    bool loses = has_score && score <= -spec->resign_score, clear = has_score && abs(score) >= spec->resign_score;
+    bool loses = has_score && score <= -spec->resign_score,
+         clear = has_score && abs(score) >= spec->resign_score;
     state->resign_moves[mover] = loses ? state->resign_moves[mover] + 1 : 0;
     state->win_plies = clear ? state->win_plies + 1 : 0;
     if (spec->resign_count == 0) return ADJUDICATE_NONE;
-    if (!spec->resign_two_sided) return state->resign_moves[mover] >= spec->resign_count ? wins(!mover) : ADJUDICATE_NONE;
+    if (!spec->resign_two_sided)
+        return state->resign_moves[mover] >= spec->resign_count ? wins(!mover) : ADJUDICATE_NONE;
     if (state->win_plies < 2 * spec->resign_count) return ADJUDICATE_NONE;
     return wins(score < 0 ? !mover : mover);
 }
@@ -38,11 +41,13 @@ static Adjudication by_draw_scores(Adjudicator *state, const Position *after, bo
     if (after->rule50 == 0) state->draw_plies = 0;
     bool level = has_score && !score_is_mate(score) && abs(score) <= spec->draw_score;
     state->draw_plies = level ? state->draw_plies + 1 : 0;
-    bool due = spec->draw_count > 0 && after->fullmove - 1 >= spec->draw_number && state->draw_plies >= 2 * spec->draw_count;
+    bool due = spec->draw_count > 0 && after->fullmove - 1 >= spec->draw_number &&
+               state->draw_plies >= 2 * spec->draw_count;
     return due ? ADJUDICATE_DRAW : ADJUDICATE_NONE;
 }
 
-Adjudication adjudicate_move(Adjudicator *state, const Position *after, int mover, bool has_score, int score) {
+Adjudication adjudicate_move(Adjudicator *state, const Position *after, int mover, bool has_score,
+                             int score) {
     state->plies++;
     // Every counter is told every move, whatever another rule says of it.
     Adjudication resigned = by_resignation(state, mover, has_score, score);

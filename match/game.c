@@ -8,8 +8,9 @@
 
 #include "engine/notation.h"
 
-static const char *const EndNames[] = {"checkmate", "stalemate", "repetition", "fifty",   "material", "adjudicated", "toolong",
-                                       "time",      "illegal",   "crash",      "stall",   "protocol", "interrupted"};
+static const char *const EndNames[] = {"checkmate",   "stalemate", "repetition", "fifty",   "material",
+                                       "adjudicated", "toolong",   "time",       "illegal", "crash",
+                                       "stall",       "protocol",  "interrupted"};
 
 const char *game_end_name(GameEnd end) { return EndNames[end]; }
 
@@ -115,7 +116,8 @@ static bool ended_by_rules(GameRecord *record, const Position *pos, const KeySta
     return true;
 }
 
-static bool ended_by_adjudication(GameRecord *record, Adjudicator *state, const Position *after, int mover, const PlayerMove *move) {
+static bool ended_by_adjudication(GameRecord *record, Adjudicator *state, const Position *after, int mover,
+                                  const PlayerMove *move) {
     Adjudication verdict = adjudicate_move(state, after, mover, move->has_score, move->score);
     if (verdict == ADJUDICATE_NONE) return false;
     record->end = GAME_ADJUDICATED;
@@ -136,7 +138,9 @@ static void failed(GameRecord *record, int mover, const PlayerMove *move) {
     case PLAYER_ILLEGAL: lose(record, mover, GAME_ILLEGAL, " makes an illegal move: %s", move->text); break;
     case PLAYER_CRASHED: lose(record, mover, GAME_CRASH, " disconnects%s", ""); break;
     case PLAYER_STALLED: lose(record, mover, GAME_STALL, "'s connection stalls%s", ""); break;
-    case PLAYER_PROTOCOL: lose(record, mover, GAME_PROTOCOL, "'s connection stalls: protocol error%s", ""); break;
+    case PLAYER_PROTOCOL:
+        lose(record, mover, GAME_PROTOCOL, "'s connection stalls: protocol error%s", "");
+        break;
     }
 }
 
@@ -182,7 +186,12 @@ static void play_moves(const GameSetup *setup, GameRecord *record) {
             end_game(record, GAME_TOO_LONG, 1);
             return;
         }
-        PlayerTurn turn = {.start = &opening->start, .moves = line, .move_count = count, .pos = &pos, .history = &history, .nodes = setup->nodes[who]};
+        PlayerTurn turn = {.start = &opening->start,
+                           .moves = line,
+                           .move_count = count,
+                           .pos = &pos,
+                           .history = &history,
+                           .nodes = setup->nodes[who]};
         for (int colour = WHITE; colour <= BLACK; colour++) {
             int side = colour == WHITE ? setup->white : !setup->white;
             turn.time_ms[colour] = clocks[side].left_ms;
@@ -191,11 +200,13 @@ static void play_moves(const GameSetup *setup, GameRecord *record) {
         turn.movestogo = clocks[who].to_go;
         if (setup->crash_key && pos.key == setup->crash_key) abort();
         PlayerMove move = player_think(setup->players[who], &turn);
-        if (move.status == PLAYER_INTERRUPTED || atomic_load_explicit(setup->interrupt, memory_order_relaxed)) {
+        if (move.status == PLAYER_INTERRUPTED ||
+            atomic_load_explicit(setup->interrupt, memory_order_relaxed)) {
             record->end = GAME_INTERRUPTED;
             return;
         }
-        if (setup->latency_counts && answered_ns && move.asked_ns) count_latency(setup->latency_counts, move.asked_ns - answered_ns);
+        if (setup->latency_counts && answered_ns && move.asked_ns)
+            count_latency(setup->latency_counts, move.asked_ns - answered_ns);
         answered_ns = move.answered_ns;
         int64_t overrun;
         if (!clock_move(&clocks[who], tc, move.ns, &overrun)) {
@@ -208,12 +219,19 @@ static void play_moves(const GameSetup *setup, GameRecord *record) {
             failed(record, mover, &move);
             return;
         }
-        record->moves[record->plies++] = (GameMove){.move = move.move, .has_score = move.has_score, .depth = (int16_t)move.depth,
-                                                    .seldepth = (int16_t)move.seldepth, .score = move.score, .nodes = move.nodes, .ns = move.ns};
+        record->moves[record->plies++] = (GameMove){.move = move.move,
+                                                    .has_score = move.has_score,
+                                                    .depth = (int16_t)move.depth,
+                                                    .seldepth = (int16_t)move.seldepth,
+                                                    .score = move.score,
+                                                    .nodes = move.nodes,
+                                                    .ns = move.ns};
         keystack_push(&history, &pos);
         position_make(&after, &pos, line[count++] = move.move);
         pos = after;
-        if (position_ending(&pos, &history) == ENDING_NONE && ended_by_adjudication(record, &adjudicator, &pos, mover, &move)) return;
+        if (position_ending(&pos, &history) == ENDING_NONE &&
+            ended_by_adjudication(record, &adjudicator, &pos, mover, &move))
+            return;
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One game between two players: clocks, rules, adjudication, and what is kept of it. A game always ends with a
-// result and a reason; a player that fails loses.
+// One game between two players: clocks, rules, adjudication, and what is kept of it. A game always ends with
+// a result and a reason; a player that fails loses.
 #pragma once
 
 #include "match/adjudicate.h"
@@ -37,30 +37,30 @@ typedef struct GameMove {
 } GameMove;
 
 typedef struct GameRecord {
-    int white;           // 0 if the first engine of the pairing has White, else 1
-    int half_points;     // of White: 0, 1 or 2
+    int white;       // 0 if the first engine of the pairing has White, else 1
+    int half_points; // of White: 0, 1 or 2
     GameEnd end;
-    int loser;           // colour that failed, for ends from GAME_TIME on
-    char reason[96];     // as fastchess words it
-    int plies;           // moves of the engines, without the opening's
-    uint64_t digest;     // of moves, scores and end; not of times
-    int64_t ms;          // wall clock of the whole game
+    int loser;       // colour that failed, for ends from GAME_TIME on
+    char reason[96]; // as fastchess words it
+    int plies;       // moves of the engines, without the opening's
+    uint64_t digest; // of moves, scores and end; not of times
+    int64_t ms;      // wall clock of the whole game
     int64_t started_unix, ended_unix;
     GameMove moves[GAME_MAX_PLIES];
 } GameRecord;
 
 // What a game is played under.
 typedef struct GameSetup {
-    Player *players[2];           // [0] the pairing's first engine
+    Player *players[2]; // [0] the pairing's first engine
     const TimeControl *tc[2];
     const char *names[2];
-    int white;                    // which of them has White
+    int white; // which of them has White
     const Opening *opening;
     const AdjudicateSpec *adjudicate;
-    uint64_t nodes[2];            // node limits of this pair (0: none)
+    uint64_t nodes[2];             // node limits of this pair (0: none)
     const _Atomic bool *interrupt; // ends the game at once when set
     uint64_t crash_key;            // test hook: abort() when this position is to be thought about (0: never)
-    int64_t *latency_counts;      // histogram of the runner's own delay, or NULL (LATENCY_BINS)
+    int64_t *latency_counts;       // histogram of the runner's own delay, or NULL (LATENCY_BINS)
 } GameSetup;
 
 enum { LATENCY_BINS = 24 }; // bin i counts delays of 2^i microseconds and less

@@ -14,9 +14,11 @@ enum { DIALOGUE_SIZE = 256 << 10 };
 bool incidents_open(Incidents *incidents, const char *journal, Error *error) {
     const char *slash = strrchr(journal, '/');
     int directory = slash ? (int)(slash - journal + 1) : 0;
-    int used = snprintf(incidents->folder, sizeof incidents->folder, "%.*sincidents/%s", directory, journal, slash ? slash + 1 : journal);
+    int used = snprintf(incidents->folder, sizeof incidents->folder, "%.*sincidents/%s", directory, journal,
+                        slash ? slash + 1 : journal);
     atomic_store(&incidents->count, 0);
-    return used < (int)sizeof incidents->folder || error_set(error, "%.60s...: the path is too long", journal);
+    return used < (int)sizeof incidents->folder ||
+           error_set(error, "%.60s...: the path is too long", journal);
 }
 
 // Makes a folder and those above it.
@@ -32,11 +34,13 @@ static bool make_folders(const char *path) {
     return mkdir(part, 0755) == 0 || errno == EEXIST;
 }
 
-static void write_game(FILE *file, uint64_t pair, const char *name, const Opening *opening, const GameRecord *record) {
+static void write_game(FILE *file, uint64_t pair, const char *name, const Opening *opening,
+                       const GameRecord *record) {
     char fen[FEN_SIZE], move[UCI_SIZE];
     Position pos = opening->position, after;
     position_to_fen(&pos, fen);
-    fprintf(file, "pair %llu\nengine %s\nend %s\nreason %s\nfen %s\nmoves", (unsigned long long)pair + 1, name, game_end_name(record->end), record->reason, fen);
+    fprintf(file, "pair %llu\nengine %s\nend %s\nreason %s\nfen %s\nmoves", (unsigned long long)pair + 1,
+            name, game_end_name(record->end), record->reason, fen);
     for (int i = 0; i < record->plies; i++) {
         notation_to_uci(&pos, record->moves[i].move, move);
         fprintf(file, " %s", move);
@@ -47,10 +51,12 @@ static void write_game(FILE *file, uint64_t pair, const char *name, const Openin
     fprintf(file, "\nlast fen %s\n", fen);
 }
 
-void incidents_write(Incidents *incidents, uint64_t pair, const char *name, const Opening *opening, const GameRecord *record, const Player *player) {
+void incidents_write(Incidents *incidents, uint64_t pair, const char *name, const Opening *opening,
+                     const GameRecord *record, const Player *player) {
     char path[1400];
     int number = atomic_fetch_add(&incidents->count, 1) + 1;
-    snprintf(path, sizeof path, "%s/%llu-%d-%s", incidents->folder, (unsigned long long)pair + 1, number, game_end_name(record->end));
+    snprintf(path, sizeof path, "%s/%llu-%d-%s", incidents->folder, (unsigned long long)pair + 1, number,
+             game_end_name(record->end));
     FILE *file = NULL;
     bool ok = make_folders(path);
     if (ok) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is kept of an engine's failure: one folder an incident with the position, the moves, the last dialogue, the
-// last of stderr and how the process ended. Any worker may write one; nothing here ends a run.
+// What is kept of an engine's failure: one folder an incident with the position, the moves, the last
+// dialogue, the last of stderr and how the process ended. Any worker may write one; nothing here ends a run.
 #pragma once
 
 #include "match/game.h"
@@ -13,5 +13,7 @@ typedef struct Incidents {
 // Names the folder for a journal; it is made with the first incident.
 bool incidents_open(Incidents *incidents, const char *journal, Error *error);
 
-// Writes the incident that ended a game; player is the one that failed, or NULL. What cannot be written is told on stderr.
-void incidents_write(Incidents *incidents, uint64_t pair, const char *name, const Opening *opening, const GameRecord *record, const Player *player);
+// Writes the incident that ended a game; player is the one that failed, or NULL. What cannot be written is
+// told on stderr.
+void incidents_write(Incidents *incidents, uint64_t pair, const char *name, const Opening *opening,
+                     const GameRecord *record, const Player *player);

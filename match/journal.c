@@ -12,7 +12,7 @@
 
 #include "engine/notation.h"
 
-// --- writing ----------------------------------------------------------------------------------------------------
+// --- writing
 
 // Writes all of a line at the end of the whole lines; cuts a torn rest off if it cannot.
 static bool write_line(Journal *journal, const char *line, size_t length, Error *error) {
@@ -38,7 +38,8 @@ static bool seal_line(Journal *journal, char *line, size_t used, Error *error) {
 }
 
 bool journal_create(Journal *journal, const char *path, const cJSON *plan, Error *error) {
-    if (!text_copy(journal->path, sizeof journal->path, path)) return error_set(error, "%.60s...: the path is too long", path);
+    if (!text_copy(journal->path, sizeof journal->path, path))
+        return error_set(error, "%.60s...: the path is too long", path);
     journal->size = 0;
     journal->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (journal->fd < 0) return error_set(error, "%s: %s", path, strerror(errno));
@@ -63,7 +64,8 @@ bool journal_continue(Journal *journal, const char *path, int64_t size, Error *e
     journal->size = size;
     journal->fd = open(path, O_WRONLY | O_CLOEXEC);
     if (journal->fd < 0) return error_set(error, "%s: %s", path, strerror(errno));
-    if (flock(journal->fd, LOCK_EX | LOCK_NB) != 0) return error_set(error, "%s: another run is writing it", path);
+    if (flock(journal->fd, LOCK_EX | LOCK_NB) != 0)
+        return error_set(error, "%s: another run is writing it", path);
     if (ftruncate(journal->fd, size) != 0) return error_set(error, "%s: %s", path, strerror(errno));
     return true;
 }
@@ -77,9 +79,10 @@ bool journal_append(Journal *journal, const JournalPair *pair, Error *error) {
     for (int i = 0; i < pair->games; i++) {
         const JournalGame *g = &pair->game[i];
         used += snprintf(line + used, need - (size_t)used,
-                         "%s{\"white\":%d,\"result\":%d,\"end\":\"%s\",\"loser\":%d,\"plies\":%d,\"digest\":\"%016llx\",\"t\":%lld,\"ms\":%lld", i ? "," : "",
-                         g->white, g->half_points, game_end_name(g->end), g->loser, g->plies, (unsigned long long)g->digest,
-                         (long long)g->started_unix, (long long)g->ms);
+                         "%s{\"white\":%d,\"result\":%d,\"end\":\"%s\",\"loser\":%d,\"plies\":%d,\"digest\":"
+                         "\"%016llx\",\"t\":%lld,\"ms\":%lld",
+                         i ? "," : "", g->white, g->half_points, game_end_name(g->end), g->loser, g->plies,
+                         (unsigned long long)g->digest, (long long)g->started_unix, (long long)g->ms);
         if (g->reason) used += snprintf(line + used, need - (size_t)used, ",\"reason\":\"%.95s\"", g->reason);
         if (g->moves) used += snprintf(line + used, need - (size_t)used, ",\"moves\":\"%s\"", g->moves);
         used += snprintf(line + used, need - (size_t)used, "}");
@@ -91,7 +94,8 @@ bool journal_append(Journal *journal, const JournalPair *pair, Error *error) {
 }
 
 bool journal_sync(Journal *journal, Error *error) {
-    return fdatasync(journal->fd) == 0 || error_set(error, "%s: cannot sync: %s", journal->path, strerror(errno));
+    return fdatasync(journal->fd) == 0 ||
+           error_set(error, "%s: cannot sync: %s", journal->path, strerror(errno));
 }
 
 void journal_close(Journal *journal) {
@@ -103,12 +107,13 @@ bool journal_set_aside(const char *path, char *aside, size_t size, Error *error)
     for (int i = 1; i < 10000; i++) {
         snprintf(aside, size, "%s.%d", path, i);
         if (access(aside, F_OK) == 0) continue;
-        return rename(path, aside) == 0 || error_set(error, "%s: cannot move it aside: %s", path, strerror(errno));
+        return rename(path, aside) == 0 ||
+               error_set(error, "%s: cannot move it aside: %s", path, strerror(errno));
     }
     return error_set(error, "%s: too many old journals beside it", path);
 }
 
-// --- reading ----------------------------------------------------------------------------------------------------
+// --- reading
 
 // Whether a line (without its newline) ends with the CRC of what stands before it.
 static bool line_whole(const char *line, size_t length) {
@@ -129,23 +134,32 @@ static const char *text_of(const cJSON *object, const char *name) {
 }
 
 static bool read_pair(const cJSON *json, JournalPair *pair) {
-    const cJSON *number = cJSON_GetObjectItemCaseSensitive(json, "pair"), *games = cJSON_GetObjectItemCaseSensitive(json, "games"), *item;
+    const cJSON *number = cJSON_GetObjectItemCaseSensitive(json, "pair"),
+                *games = cJSON_GetObjectItemCaseSensitive(json, "games"), *item;
     if (!cJSON_IsNumber(number) || !cJSON_IsArray(games) || cJSON_GetArraySize(games) > 2) return false;
     *pair = (JournalPair){.number = (uint64_t)number->valuedouble};
     cJSON_ArrayForEach(item, games) {
         JournalGame *g = &pair->game[pair->games++];
         const char *end = text_of(item, "end"), *digest = text_of(item, "digest");
-        const cJSON *ms = cJSON_GetObjectItemCaseSensitive(item, "ms"), *started = cJSON_GetObjectItemCaseSensitive(item, "t");
-        *g = (JournalGame){.white = number_of(item, "white"), .half_points = number_of(item, "result"), .loser = number_of(item, "loser"),
-                           .plies = number_of(item, "plies"), .ms = cJSON_IsNumber(ms) ? (int64_t)ms->valuedouble : 0, .started_unix = cJSON_IsNumber(started) ? (int64_t)started->valuedouble : 0,
-                           .moves = text_of(item, "moves"), .reason = text_of(item, "reason")};
-        if (!end || !game_end_parse(end, &g->end) || !digest || g->half_points < 0 || g->half_points > 2) return false;
+        const cJSON *ms = cJSON_GetObjectItemCaseSensitive(item, "ms"),
+                    *started = cJSON_GetObjectItemCaseSensitive(item, "t");
+        *g = (JournalGame){.white = number_of(item, "white"),
+                           .half_points = number_of(item, "result"),
+                           .loser = number_of(item, "loser"),
+                           .plies = number_of(item, "plies"),
+                           .ms = cJSON_IsNumber(ms) ? (int64_t)ms->valuedouble : 0,
+                           .started_unix = cJSON_IsNumber(started) ? (int64_t)started->valuedouble : 0,
+                           .moves = text_of(item, "moves"),
+                           .reason = text_of(item, "reason")};
+        if (!end || !game_end_parse(end, &g->end) || !digest || g->half_points < 0 || g->half_points > 2)
+            return false;
         g->digest = strtoull(digest, NULL, 16);
     }
     return true;
 }
 
-bool journal_read(const char *path, cJSON **plan, int64_t *size, JournalVisitor *visit, void *context, Error *error) {
+bool journal_read(const char *path, cJSON **plan, int64_t *size, JournalVisitor *visit, void *context,
+                  Error *error) {
     FILE *file = fopen(path, "rb");
     if (!file) return error_set(error, "%s: %s", path, strerror(errno));
     char *line = NULL;
@@ -162,7 +176,8 @@ bool journal_read(const char *path, cJSON **plan, int64_t *size, JournalVisitor 
             // Torn if nothing follows; anything else is damage that we do not guess about.
             int next = last ? EOF : fgetc(file);
             if (next == EOF && number > 1) break;
-            ok = error_set(error, "%s: line %llu: damaged (its checksum does not fit)", path, (unsigned long long)number);
+            ok = error_set(error, "%s: line %llu: damaged (its checksum does not fit)", path,
+                           (unsigned long long)number);
             break;
         }
         cJSON *json = cJSON_ParseWithLength(line, text);
@@ -172,7 +187,8 @@ bool journal_read(const char *path, cJSON **plan, int64_t *size, JournalVisitor 
             if (!ok) error_set(error, "%s: line 1: not a journal of version 1", path);
         } else if (visit) {
             JournalPair pair;
-            ok = (read_pair(json, &pair) && visit(context, &pair, error)) || error_prefix(error, "%s: line %llu", path, (unsigned long long)number);
+            ok = (read_pair(json, &pair) && visit(context, &pair, error)) ||
+                 error_prefix(error, "%s: line %llu", path, (unsigned long long)number);
         }
         cJSON_Delete(json);
         if (ok) *size += length;
@@ -187,7 +203,7 @@ bool journal_read(const char *path, cJSON **plan, int64_t *size, JournalVisitor 
     return ok;
 }
 
-// --- comparing plans --------------------------------------------------------------------------------------------
+// --- comparing plans
 
 static void short_text(const cJSON *item, char *buffer, size_t size) {
     char *text = item ? cJSON_PrintUnformatted(item) : NULL;
@@ -204,7 +220,8 @@ static bool differ_at(const cJSON *a, const cJSON *b, const char *where, char *t
             const cJSON *item, *object = pass ? b : a;
             cJSON_ArrayForEach(item, object) {
                 snprintf(inner, sizeof inner, "%s%s%s", where, *where ? "." : "", item->string);
-                const cJSON *x = cJSON_GetObjectItemCaseSensitive(a, item->string), *y = cJSON_GetObjectItemCaseSensitive(b, item->string);
+                const cJSON *x = cJSON_GetObjectItemCaseSensitive(a, item->string),
+                            *y = cJSON_GetObjectItemCaseSensitive(b, item->string);
                 if (differ_at(x, y, inner, text, size)) return true;
             }
         }
@@ -222,9 +239,11 @@ static bool differ_at(const cJSON *a, const cJSON *b, const char *where, char *t
     return true;
 }
 
-bool journal_difference(const cJSON *plan, const cJSON *other, char *text, size_t size) { return differ_at(plan, other, "", text, size); }
+bool journal_difference(const cJSON *plan, const cJSON *other, char *text, size_t size) {
+    return differ_at(plan, other, "", text, size);
+}
 
-// --- moves ------------------------------------------------------------------------------------------------------
+// --- moves
 
 char *journal_moves_text(const GameRecord *record, const Opening *opening) {
     size_t capacity = (size_t)record->plies * 64 + 1, used = 0;
@@ -236,8 +255,9 @@ char *journal_moves_text(const GameRecord *record, const Opening *opening) {
         const GameMove *m = &record->moves[i];
         char move[UCI_SIZE];
         notation_to_uci(&pos, m->move, move);
-        used += (size_t)snprintf(text + used, capacity - used, "%s%s:%d/%d/%llu/%lld", i ? " " : "", move, m->has_score ? m->score : SCORE_NONE,
-                                 m->depth, (unsigned long long)m->nodes, (long long)(m->ns / 1000000));
+        used += (size_t)snprintf(text + used, capacity - used, "%s%s:%d/%d/%llu/%lld", i ? " " : "", move,
+                                 m->has_score ? m->score : SCORE_NONE, m->depth, (unsigned long long)m->nodes,
+                                 (long long)(m->ns / 1000000));
         position_make(&after, &pos, m->move);
         pos = after;
     }
@@ -257,18 +277,25 @@ bool journal_record(const JournalGame *game, const Opening *opening, GameRecord 
     record->started_unix = game->started_unix;
     record->ended_unix = game->started_unix + game->ms / 1000;
     record->plies = 0;
-    text_copy(record->reason, sizeof record->reason, game->reason ? game->reason : game_reason(game->end, game->half_points));
+    text_copy(record->reason, sizeof record->reason,
+              game->reason ? game->reason : game_reason(game->end, game->half_points));
     while (text_word(&cursor, word, sizeof word)) {
         char *colon = strchr(word, ':');
         int score = SCORE_NONE, depth = 0;
         unsigned long long nodes = 0;
         long long ms = 0;
-        if (!colon || sscanf(colon + 1, "%d/%d/%llu/%lld", &score, &depth, &nodes, &ms) != 4) return error_set(error, "'%s' is not a recorded move", word);
+        if (!colon || sscanf(colon + 1, "%d/%d/%llu/%lld", &score, &depth, &nodes, &ms) != 4)
+            return error_set(error, "'%s' is not a recorded move", word);
         *colon = '\0';
         Move move = notation_from_uci(&pos, word);
-        if (move == MOVE_NONE || record->plies == GAME_MAX_PLIES) return error_set(error, "move %d, '%s', is not legal there", record->plies + 1, word);
-        record->moves[record->plies++] = (GameMove){.move = move, .has_score = score != SCORE_NONE, .depth = (int16_t)depth, .score = score,
-                                                    .nodes = nodes, .ns = ms * 1000000};
+        if (move == MOVE_NONE || record->plies == GAME_MAX_PLIES)
+            return error_set(error, "move %d, '%s', is not legal there", record->plies + 1, word);
+        record->moves[record->plies++] = (GameMove){.move = move,
+                                                    .has_score = score != SCORE_NONE,
+                                                    .depth = (int16_t)depth,
+                                                    .score = score,
+                                                    .nodes = nodes,
+                                                    .ns = ms * 1000000};
         position_make(&after, &pos, move);
         pos = after;
     }

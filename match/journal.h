@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The journal: what a run knows. Append-only; a header line with the plan, then one JSON line a pair with its number
-// and a CRC, written when the pair ends. Replaying it gives everything else: statistics, tests, PGN. A torn last line
-// (kill -9, full disk) is cut off when the journal is opened again.
+// The journal: what a run knows. Append-only; a header line with the plan, then one JSON line a pair with its
+// number and a CRC, written when the pair ends. Replaying it gives everything else: statistics, tests, PGN. A
+// torn last line (kill -9, full disk) is cut off when the journal is opened again.
 #pragma once
 
 #include <cjson/cJSON.h>
 
 #include "match/game.h"
 
-// One game as the journal keeps it. Moves are kept where the game cannot be played again from its plan, or where a
-// PGN is wanted.
+// One game as the journal keeps it. Moves are kept where the game cannot be played again from its plan, or
+// where a PGN is wanted.
 typedef struct JournalGame {
     int white, half_points; // as in GameRecord
     GameEnd end;
@@ -36,8 +36,10 @@ typedef struct Journal {
 // Told every pair of a journal in the order of its lines; false ends the reading with the visitor's reason.
 typedef bool JournalVisitor(void *context, const JournalPair *pair, Error *error);
 
-// Reads a journal: its plan (which the caller deletes) and its pairs. size becomes the length of the whole lines.
-bool journal_read(const char *path, cJSON **plan, int64_t *size, JournalVisitor *visit, void *context, Error *error);
+// Reads a journal: its plan (which the caller deletes) and its pairs. size becomes the length of the whole
+// lines.
+bool journal_read(const char *path, cJSON **plan, int64_t *size, JournalVisitor *visit, void *context,
+                  Error *error);
 
 // Starts a new journal with a plan; refuses if the file exists.
 bool journal_create(Journal *journal, const char *path, const cJSON *plan, Error *error);
@@ -45,7 +47,8 @@ bool journal_create(Journal *journal, const char *path, const cJSON *plan, Error
 // Opens a journal that was read to go on after its whole lines.
 bool journal_continue(Journal *journal, const char *path, int64_t size, Error *error);
 
-// Writes one pair in one write; on failure (a full disk) the file is cut back to whole lines and may be tried again.
+// Writes one pair in one write; on failure (a full disk) the file is cut back to whole lines and may be tried
+// again.
 bool journal_append(Journal *journal, const JournalPair *pair, Error *error);
 
 // Asks the disk to have it.
@@ -60,8 +63,10 @@ bool journal_set_aside(const char *path, char *aside, size_t size, Error *error)
 // Where two plans first differ, as "field: this, journal has that"; false if they are equal.
 bool journal_difference(const cJSON *plan, const cJSON *other, char *text, size_t size);
 
-// The moves of a record as the journal keeps them, in a fresh text that the caller frees (NULL without memory).
+// The moves of a record as the journal keeps them, in a fresh text that the caller frees (NULL without
+// memory).
 char *journal_moves_text(const GameRecord *record, const Opening *opening);
 
-// Rebuilds a record from the journal's game; the opening tells where it began. False and a reason if a move does not fit.
+// Rebuilds a record from the journal's game; the opening tells where it began. False and a reason if a move
+// does not fit.
 bool journal_record(const JournalGame *game, const Opening *opening, GameRecord *record, Error *error);

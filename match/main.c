@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The program hone-match. The match runs in a child process; a small supervisor restarts it from the journal when an
-// engine inside it crashes, and sets a pair aside that was in flight in two crashes.
+// The program hone-match. The match runs in a child process; a small supervisor restarts it from the journal
+// when an engine inside it crashes, and sets a pair aside that was in flight in two crashes.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,16 +35,19 @@ static void set_aside(const MatchPlan *plan, uint64_t number) {
     cJSON *json = NULL;
     int64_t size;
     JournalPair pair = {.number = number};
-    bool ok = journal_read(plan->journal, &json, &size, NULL, NULL, &error) && journal_continue(&journal, plan->journal, size, &error);
+    bool ok = journal_read(plan->journal, &json, &size, NULL, NULL, &error) &&
+              journal_continue(&journal, plan->journal, size, &error);
     if (ok) {
         ok = journal_append(&journal, &pair, &error);
         journal_close(&journal);
     }
     cJSON_Delete(json);
-    fprintf(stderr, "hone-match: pair %llu was in flight in two crashes: %s\n", (unsigned long long)number + 1, ok ? "set aside" : error.text);
+    fprintf(stderr, "hone-match: pair %llu was in flight in two crashes: %s\n",
+            (unsigned long long)number + 1, ok ? "set aside" : error.text);
 }
 
-// Waits for the child to end, passing on what this process is told; SIGINT the terminal has told the child itself.
+// Waits for the child to end, passing on what this process is told; SIGINT the terminal has told the child
+// itself.
 static int wait_for(pid_t child) {
     sigset_t set;
     sigemptyset(&set);
@@ -60,7 +63,8 @@ static int wait_for(pid_t child) {
 }
 
 // Notes the pairs that were in flight at a crash; those noted before are set aside.
-static void note_suspects(const MatchPlan *plan, const _Atomic uint64_t *in_flight, uint64_t *suspects, int *count) {
+static void note_suspects(const MatchPlan *plan, const _Atomic uint64_t *in_flight, uint64_t *suspects,
+                          int *count) {
     for (int w = 0; w < plan->concurrency && w < MAX_WORKERS; w++) {
         uint64_t mark = atomic_load(&in_flight[w]);
         if (mark == 0) continue;
@@ -73,7 +77,8 @@ static void note_suspects(const MatchPlan *plan, const _Atomic uint64_t *in_flig
 
 // Runs the match in a child, again and again while it crashes.
 static int supervise(MatchPlan *plan) {
-    _Atomic uint64_t *in_flight = mmap(NULL, MAX_WORKERS * sizeof *in_flight, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    _Atomic uint64_t *in_flight = mmap(NULL, MAX_WORKERS * sizeof *in_flight, PROT_READ | PROT_WRITE,
+                                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     uint64_t suspects[MAX_SUSPECTS];
     int suspect_count = 0;
     sigset_t ended;
@@ -94,7 +99,8 @@ static int supervise(MatchPlan *plan) {
         }
         int status = wait_for(child);
         if (WIFEXITED(status)) return WEXITSTATUS(status);
-        fprintf(stderr, "hone-match: the match crashed (%s); going on from the journal\n", strsignal(WTERMSIG(status)));
+        fprintf(stderr, "hone-match: the match crashed (%s); going on from the journal\n",
+                strsignal(WTERMSIG(status)));
         note_suspects(plan, in_flight, suspects, &suspect_count);
         plan->fresh = false;
     }
@@ -114,7 +120,8 @@ int main(int count, char **arguments) {
         int64_t only = 0;
         bool ok = count >= 3 && count <= (digest ? 3 : 4);
         if (!ok) die(2, "hone-match: usage: hone-match %s JOURNAL%s", arguments[1], replay ? " [PAIR]" : "");
-        if (count == 4 && !parse_int(arguments[3], 1, INT64_MAX, &only, &error)) die(2, "hone-match: PAIR: %s", error.text);
+        if (count == 4 && !parse_int(arguments[3], 1, INT64_MAX, &only, &error))
+            die(2, "hone-match: PAIR: %s", error.text);
         ok = digest ? match_digest(arguments[2], &error) : match_replay(arguments[2], only, &error);
         if (!ok) die(2, "hone-match: %s", error.text);
         return 0;

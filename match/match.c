@@ -19,7 +19,7 @@
 
 enum { DIGEST_SLOTS = 1 << 18, WINDOW = 8, JITTER_PERMILLE = 40 };
 
-// --- who plays what -----------------------------------------------------------------------------------------------
+// --- who plays what
 
 static uint64_t pairings_of(const MatchPlan *plan) {
     uint64_t n = (uint64_t)plan->player_count, k = (uint64_t)plan->seeds;
@@ -44,7 +44,8 @@ Pairing match_pairing(const MatchPlan *plan, uint64_t pair) {
     return pairing;
 }
 
-bool match_opening(const MatchPlan *plan, const OpeningSet *openings, uint64_t pair, Opening *opening, Error *error) {
+bool match_opening(const MatchPlan *plan, const OpeningSet *openings, uint64_t pair, Opening *opening,
+                   Error *error) {
     uint64_t round = match_pairing(plan, pair).round;
     if (openings) {
         if (!opening_at(openings, plan->seed, plan->order, plan->start, round, opening, error)) return false;
@@ -60,7 +61,8 @@ bool match_opening(const MatchPlan *plan, const OpeningSet *openings, uint64_t p
 uint64_t match_nodes(const MatchPlan *plan, uint64_t pair, int player, const Opening *opening) {
     uint64_t nodes = plan->players[player].tc.nodes;
     if (nodes < 50 || opening->wrap == 0) return nodes;
-    uint64_t shift = random_below(random_at(plan->seed, 0x4a17, match_pairing(plan, pair).round), 2 * JITTER_PERMILLE + 1);
+    uint64_t shift =
+        random_below(random_at(plan->seed, 0x4a17, match_pairing(plan, pair).round), 2 * JITTER_PERMILLE + 1);
     return nodes * (1000 - JITTER_PERMILLE + shift) / 1000;
 }
 
@@ -70,7 +72,7 @@ static bool repeatable(const MatchPlan *plan, const Pairing *pairing) {
     return !a->clock && !b->clock && !a->move_ms && !b->move_ms;
 }
 
-// --- one run ------------------------------------------------------------------------------------------------------
+// --- one run
 
 // One pair on its way from a worker to the consumer.
 typedef struct PairResult {
@@ -100,9 +102,9 @@ typedef struct Run {
     Stop stop;
     _Atomic bool interrupt;
     _Atomic bool rude[MATCH_MAX_PLAYERS]; // bad manners have been told
-    uint64_t *digests; // of games seen, to notice copies
-    bool replaying;    // results come from the journal: count them, say nothing
-    bool failed;       // under the pool's lock
+    uint64_t *digests;                    // of games seen, to notice copies
+    bool replaying;                       // results come from the journal: count them, say nothing
+    bool failed;                          // under the pool's lock
     Error reason;
     int64_t last_sync_ms, last_live_ms;
 } Run;
@@ -116,7 +118,7 @@ static void fail(Run *run, const Error *error) {
     stop_request(&run->stop, 2);
 }
 
-// --- worker: playing ----------------------------------------------------------------------------------------------
+// --- worker: playing
 
 // Puts a player where it can be interrupted, or takes it away from there.
 static Player *put_in(Worker *worker, int index, Player *player) {
@@ -135,8 +137,12 @@ static void put_out(Run *run, int worker, int index) {
     PlayerManners manners = player_manners(player);
     bool rude = manners.stale > 0 || manners.idle_share > 0.5;
     if (rude && !atomic_exchange(&run->rude[index], true)) {
-        if (manners.stale) fprintf(stderr, "hone-match: %s: %llu lines came before go and were dropped\n", name, (unsigned long long)manners.stale);
-        if (manners.idle_share > 0.5) fprintf(stderr, "hone-match: %s burns %.0f %% of a processor while it is not its turn\n", name, 100 * manners.idle_share);
+        if (manners.stale)
+            fprintf(stderr, "hone-match: %s: %llu lines came before go and were dropped\n", name,
+                    (unsigned long long)manners.stale);
+        if (manners.idle_share > 0.5)
+            fprintf(stderr, "hone-match: %s burns %.0f %% of a processor while it is not its turn\n", name,
+                    100 * manners.idle_share);
     }
     player_destroy(player);
 }
@@ -145,7 +151,9 @@ static Player *player_of(Run *run, int worker, int index, Error *error) {
     const MatchPlan *plan = run->plan;
     Worker *w = &run->workers[worker];
     if (w->players[index] && !player_alive(w->players[index])) put_out(run, worker, index);
-    int cpu = plan->affinity ? (plan->affinity_count ? plan->affinity_cpus[worker % plan->affinity_count] : worker) : -1;
+    int cpu = plan->affinity
+                  ? (plan->affinity_count ? plan->affinity_cpus[worker % plan->affinity_count] : worker)
+                  : -1;
     if (!w->players[index]) put_in(w, index, player_create(&plan->players[index], cpu, error));
     return w->players[index];
 }
@@ -162,12 +170,14 @@ static void interrupt_players(Run *run) {
 }
 
 // Keeps what is needed to understand a failure, and puts the failed player out.
-static void on_failure(Run *run, int worker, uint64_t pair, const Pairing *pairing, const Opening *opening, const GameRecord *record) {
+static void on_failure(Run *run, int worker, uint64_t pair, const Pairing *pairing, const Opening *opening,
+                       const GameRecord *record) {
     if (record->end < GAME_TIME || record->end == GAME_INTERRUPTED) return;
     bool white_is_first = record->white == 0;
     int index = (record->loser == WHITE) == white_is_first ? pairing->first : pairing->second;
     Worker *w = &run->workers[worker];
-    incidents_write(&run->incidents, pair, run->plan->players[index].name, opening, record, w->players[index]);
+    incidents_write(&run->incidents, pair, run->plan->players[index].name, opening, record,
+                    w->players[index]);
     if (record->end != GAME_TIME && record->end != GAME_ILLEGAL) put_out(run, worker, index);
 }
 
@@ -184,8 +194,12 @@ static bool play_pair(void *context, int worker, uint64_t number, void *out) {
     bool ok = match_opening(plan, openings_of(run), number, &opening, &error);
     for (int g = 0; ok && g < plan->games; g++) {
         int index[2] = {pairing.first, pairing.second};
-        GameSetup setup = {.white = (g == 1 && !plan->noswap) ^ plan->reverse, .opening = &opening, .adjudicate = &plan->adjudicate,
-                           .interrupt = &run->interrupt, .latency_counts = w->latency, .crash_key = plan->crash_key};
+        GameSetup setup = {.white = (g == 1 && !plan->noswap) ^ plan->reverse,
+                           .opening = &opening,
+                           .adjudicate = &plan->adjudicate,
+                           .interrupt = &run->interrupt,
+                           .latency_counts = w->latency,
+                           .crash_key = plan->crash_key};
         for (int side = 0; ok && side < 2; side++) {
             ok = (setup.players[side] = player_of(run, worker, index[side], &error)) != NULL;
             setup.tc[side] = &plan->players[index[side]].tc;
@@ -197,11 +211,18 @@ static bool play_pair(void *context, int worker, uint64_t number, void *out) {
         const GameRecord *r = &w->record;
         if (r->end == GAME_INTERRUPTED) break;
         on_failure(run, worker, number, &pairing, &opening, r);
-        result->pair.game[g] = (JournalGame){.white = r->white, .half_points = r->half_points, .end = r->end, .loser = r->loser, .plies = r->plies,
-                                             .digest = r->digest, .started_unix = r->started_unix, .ms = r->ms};
+        result->pair.game[g] = (JournalGame){.white = r->white,
+                                             .half_points = r->half_points,
+                                             .end = r->end,
+                                             .loser = r->loser,
+                                             .plies = r->plies,
+                                             .digest = r->digest,
+                                             .started_unix = r->started_unix,
+                                             .ms = r->ms};
         result->pair.games = g + 1;
         text_copy(result->reason[g], sizeof result->reason[g], r->reason);
-        if (!repeatable(plan, &pairing) || plan->pgn[0] || plan->epd[0]) result->moves[g] = journal_moves_text(r, &opening);
+        if (!repeatable(plan, &pairing) || plan->pgn[0] || plan->epd[0])
+            result->moves[g] = journal_moves_text(r, &opening);
         for (int i = 0; i < r->plies; i++) result->nodes += r->moves[i].nodes;
     }
     if (run->in_flight) atomic_store(&run->in_flight[worker], 0);
@@ -216,26 +237,30 @@ static void leave(void *context, int worker) {
     for (int i = 0; i < run->plan->player_count; i++) put_out(run, worker, i);
 }
 
-// --- in order of finishing: the journal ---------------------------------------------------------------------------
+// --- in order of finishing: the journal
 
 // The journal's view of a result: texts are pointed to, not copied.
 static JournalPair journal_view(const PairResult *result) {
     JournalPair pair = result->pair;
     for (int g = 0; g < pair.games; g++) {
         pair.game[g].moves = result->moves[g];
-        pair.game[g].reason = *game_reason(pair.game[g].end, pair.game[g].half_points) ? NULL : result->reason[g];
+        pair.game[g].reason =
+            *game_reason(pair.game[g].end, pair.game[g].half_points) ? NULL : result->reason[g];
     }
     return pair;
 }
 
-// Writes a pair; a full disk makes everybody wait here until there is room again, or until the run is stopped.
+// Writes a pair; a full disk makes everybody wait here until there is room again, or until the run is
+// stopped.
 static void record_pair(void *context, uint64_t number, const void *out) {
     Run *run = context;
     JournalPair pair = journal_view(out);
     Error error;
     bool told = false;
     while (!journal_append(&run->journal, &pair, &error)) {
-        if (!told) fprintf(stderr, "hone-match: %s; waiting for room (pair %llu is finished and kept in memory)\n", error.text, (unsigned long long)number);
+        if (!told)
+            fprintf(stderr, "hone-match: %s; waiting for room (pair %llu is finished and kept in memory)\n",
+                    error.text, (unsigned long long)number);
         told = true;
         if (stop_poll(&run->stop)) {
             fail(run, &error);
@@ -245,7 +270,7 @@ static void record_pair(void *context, uint64_t number, const void *out) {
     }
 }
 
-// --- in order of numbers: counting, printing, PGN -----------------------------------------------------------------
+// --- in order of numbers: counting, printing, PGN
 
 // Notes a game and says whether the same one was seen before (as far as a table of fixed size remembers).
 static bool seen_before(Run *run, const Opening *opening, const JournalGame *game) {
@@ -266,7 +291,9 @@ static void count_game(Run *run, const Pairing *pairing, const JournalGame *game
     state->incidents++;
 }
 
-static int points_of_first(const JournalGame *game) { return game->white == 0 ? game->half_points : 2 - game->half_points; }
+static int points_of_first(const JournalGame *game) {
+    return game->white == 0 ? game->half_points : 2 - game->half_points;
+}
 
 static bool consume_pair(void *context, uint64_t number, void *out) {
     Run *run = context;
@@ -289,10 +316,13 @@ static bool consume_pair(void *context, uint64_t number, void *out) {
         const JournalGame *game = &view.game[g];
         count_game(run, &pairing, game);
         if (seen_before(run, &opening, game)) state->duplicates++;
-        if (pairing.first == 0) state->white[game->white] = stats_add(state->white[game->white], stats_from_game(points_of_first(game)));
+        if (pairing.first == 0)
+            state->white[game->white] =
+                stats_add(state->white[game->white], stats_from_game(points_of_first(game)));
         if (!run->replaying) {
             state->games_now++;
-            output_game(state, number * (uint64_t)plan->games + (uint64_t)g + 1, &pairing, game, result->reason[g]);
+            output_game(state, number * (uint64_t)plan->games + (uint64_t)g + 1, &pairing, game,
+                        result->reason[g]);
         }
         if (run->pgn.file && !pgnout_game(&run->pgn, plan, number, &pairing, &opening, game, &error)) {
             fail(run, &error);
@@ -309,9 +339,11 @@ static bool consume_pair(void *context, uint64_t number, void *out) {
         state->pairs_now++;
         state->nodes_now += result->nodes;
         output_pair(state);
-        bool broken = state->incidents > (uint64_t)plan->incident_limit || (!plan->recover && state->incidents > 0);
+        bool broken =
+            state->incidents > (uint64_t)plan->incident_limit || (!plan->recover && state->incidents > 0);
         if (broken && go_on) {
-            error_set(&error, "stopped: %llu engine failures (limit %d); see %s", (unsigned long long)state->incidents, plan->recover ? plan->incident_limit : 0,
+            error_set(&error, "stopped: %llu engine failures (limit %d); see %s",
+                      (unsigned long long)state->incidents, plan->recover ? plan->incident_limit : 0,
                       run->incidents.folder);
             fail(run, &error);
             go_on = false;
@@ -336,7 +368,7 @@ static void tick(void *context) {
     }
 }
 
-// --- beginning and end --------------------------------------------------------------------------------------------
+// --- beginning and end
 
 // What an earlier run left in the journal, kept until the pool exists.
 typedef struct Earlier {
@@ -357,8 +389,10 @@ static bool keep_pair(void *context, const JournalPair *pair, Error *error) {
     *result = (PairResult){.pair = *pair};
     for (int g = 0; g < pair->games; g++) {
         const JournalGame *game = &pair->game[g];
-        text_copy(result->reason[g], sizeof result->reason[g], game->reason ? game->reason : game_reason(game->end, game->half_points));
-        if (game->moves && !(result->moves[g] = strdup(game->moves))) return error_set(error, "not enough memory");
+        text_copy(result->reason[g], sizeof result->reason[g],
+                  game->reason ? game->reason : game_reason(game->end, game->half_points));
+        if (game->moves && !(result->moves[g] = strdup(game->moves)))
+            return error_set(error, "not enough memory");
         result->pair.game[g].moves = result->pair.game[g].reason = NULL;
     }
     return true;
@@ -369,8 +403,8 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// Feeds the run what the journal has: in order to the consumer as far as there is no gap; the rest stays for the pool.
-// Returns how many were consumed; *over if they already ended the run.
+// Feeds the run what the journal has: in order to the consumer as far as there is no gap; the rest stays for
+// the pool. Returns how many were consumed; *over if they already ended the run.
 static uint64_t replay_earlier(Run *run, Earlier *earlier, bool *over) {
     if (earlier->count) qsort(earlier->results, earlier->count, sizeof *earlier->results, by_number);
     uint64_t used = 0, next = 0;
@@ -383,7 +417,8 @@ static uint64_t replay_earlier(Run *run, Earlier *earlier, bool *over) {
     }
     run->replaying = false;
     *over |= next >= match_pairs(run->plan);
-    memmove(earlier->results, earlier->results + used, (size_t)(earlier->count - used) * sizeof *earlier->results);
+    memmove(earlier->results, earlier->results + used,
+            (size_t)(earlier->count - used) * sizeof *earlier->results);
     earlier->count -= used;
     return next;
 }
@@ -397,17 +432,21 @@ static bool prepare(Run *run, const MatchPlan *plan, Error *error) {
     run->state.crashes = calloc(n, sizeof *run->state.crashes);
     run->digests = calloc(DIGEST_SLOTS, sizeof *run->digests);
     run->workers = calloc((size_t)plan->concurrency, sizeof *run->workers);
-    for (int w = 0; run->workers && w < plan->concurrency; w++) pthread_mutex_init(&run->workers[w].lock, NULL);
+    for (int w = 0; run->workers && w < plan->concurrency; w++)
+        pthread_mutex_init(&run->workers[w].lock, NULL);
     if (plan->has_sprt) run->state.sprt = sprt_start(&plan->sprt);
-    if (!run->state.table || !run->state.timeouts || !run->state.crashes || !run->digests || !run->workers) return error_set(error, "not enough memory");
+    if (!run->state.table || !run->state.timeouts || !run->state.crashes || !run->digests || !run->workers)
+        return error_set(error, "not enough memory");
     if (plan->tb_path[0] && !tablebase_open(plan->tb_path, error)) return false;
     if (!plan->openings[0]) return true;
     run->has_openings = opening_set_load(&run->openings, plan->openings, plan->plies, error);
     if (run->has_openings && run->openings.bad_count) {
-        fprintf(stderr, "hone-match: %s: %llu of %llu openings cannot be used and are left out\n", plan->openings, (unsigned long long)run->openings.bad_count,
+        fprintf(stderr, "hone-match: %s: %llu of %llu openings cannot be used and are left out\n",
+                plan->openings, (unsigned long long)run->openings.bad_count,
                 (unsigned long long)(run->openings.bad_count + run->openings.count));
         for (uint64_t i = 0; i < run->openings.bad_count && i < 3; i++)
-            fprintf(stderr, "  line %llu: %s\n", (unsigned long long)run->openings.problems[i].line, run->openings.problems[i].reason);
+            fprintf(stderr, "  line %llu: %s\n", (unsigned long long)run->openings.problems[i].line,
+                    run->openings.problems[i].reason);
     }
     return run->has_openings;
 }
@@ -420,7 +459,8 @@ static void clean_up(Run *run) {
     free(run->state.timeouts);
     free(run->state.crashes);
     free(run->digests);
-    for (int w = 0; run->workers && w < run->plan->concurrency; w++) pthread_mutex_destroy(&run->workers[w].lock);
+    for (int w = 0; run->workers && w < run->plan->concurrency; w++)
+        pthread_mutex_destroy(&run->workers[w].lock);
     free(run->workers);
 }
 
@@ -434,7 +474,8 @@ static bool preflight(const MatchPlan *plan, Error *error) {
     return true;
 }
 
-// Opens the journal: a new one, or the old one to go on with. *over if the old one was finished (it is set aside then).
+// Opens the journal: a new one, or the old one to go on with. *over if the old one was finished (it is set
+// aside then).
 static bool open_journal(Run *run, Earlier *earlier, uint64_t *done, Error *error) {
     const MatchPlan *plan = run->plan;
     cJSON *ours = match_plan_json(plan, openings_of(run)), *theirs = NULL;
@@ -453,7 +494,9 @@ static bool open_journal(Run *run, Earlier *earlier, uint64_t *done, Error *erro
             if (cJSON_IsNumber(old)) offset = (int64_t)old->valuedouble;
             cJSON_DeleteItemFromObjectCaseSensitive(theirs, "pgn_offset");
             if (journal_difference(ours, theirs, text, sizeof text))
-                ok = error_set(error, "%s belongs to another match: %.200s (--fresh starts anew and keeps it)", plan->journal, text);
+                ok =
+                    error_set(error, "%s belongs to another match: %.200s (--fresh starts anew and keeps it)",
+                              plan->journal, text);
         }
     }
     ok = ok && (!plan->pgn[0] || pgnout_open(&run->pgn, plan, exists ? offset : pgnout_offset(plan), error));
@@ -464,7 +507,8 @@ static bool open_journal(Run *run, Earlier *earlier, uint64_t *done, Error *erro
             if (ok) printf("The journal was finished: kept as %s, a new match begins\n", aside);
             cJSON_Delete(theirs);
             cJSON_Delete(ours);
-            for (uint64_t i = 0; i < earlier->count; i++) free(earlier->results[i].moves[0]), free(earlier->results[i].moves[1]);
+            for (uint64_t i = 0; i < earlier->count; i++)
+                free(earlier->results[i].moves[0]), free(earlier->results[i].moves[1]);
             earlier->count = 0;
             clean_up(run);
             return ok && prepare(run, plan, error) && open_journal(run, earlier, done, error);
@@ -486,19 +530,29 @@ MatchOutcome match_run(const MatchPlan *plan, _Atomic uint64_t *in_flight, Error
     uint64_t done = 0;
     MatchOutcome outcome = MATCH_FAILED;
     Pool *pool = NULL;
-    if (!prepare(&run, plan, error) || !preflight(plan, error) || !open_journal(&run, &earlier, &done, error)) goto end;
+    if (!prepare(&run, plan, error) || !preflight(plan, error) || !open_journal(&run, &earlier, &done, error))
+        goto end;
     run.in_flight = in_flight;
     if (!incidents_open(&run.incidents, plan->journal, error)) goto end;
     output_plan(&run.state, plan->seed, done > 0);
-    PoolSpec spec = {.concurrency = plan->concurrency, .first = done, .end = match_pairs(plan), .window = (uint64_t)(WINDOW * plan->concurrency),
+    PoolSpec spec = {.concurrency = plan->concurrency,
+                     .first = done,
+                     .end = match_pairs(plan),
+                     .window = (uint64_t)(WINDOW * plan->concurrency),
                      .result_size = sizeof(PairResult)};
-    PoolHooks hooks = {.play = play_pair, .record = record_pair, .consume = consume_pair, .tick = tick, .leave = leave, .context = &run};
+    PoolHooks hooks = {.play = play_pair,
+                       .record = record_pair,
+                       .consume = consume_pair,
+                       .tick = tick,
+                       .leave = leave,
+                       .context = &run};
     pool = pool_create(&spec, &hooks);
     if (!pool) {
         error_set(error, "not enough memory");
         goto end;
     }
-    for (uint64_t i = 0; i < earlier.count; i++) pool_preload(pool, earlier.results[i].pair.number, &earlier.results[i]);
+    for (uint64_t i = 0; i < earlier.count; i++)
+        pool_preload(pool, earlier.results[i].pair.number, &earlier.results[i]);
     pool_run(pool, &run.stop, &run.interrupt);
     for (int w = 0; w < plan->concurrency; w++)
         for (int i = 0; i < LATENCY_BINS; i++) run.state.latency[i] += run.workers[w].latency[i];

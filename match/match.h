@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A match: pairs of games between two or more players by a plan, played by a pool, kept in a journal, judged in
-// order. The plan is const while it runs; what a run knows is what replaying its journal gives.
+// A match: pairs of games between two or more players by a plan, played by a pool, kept in a journal, judged
+// in order. The plan is const while it runs; what a run knows is what replaying its journal gives.
 #pragma once
 
 #include "match/adjudicate.h"
@@ -19,15 +19,15 @@ typedef struct MatchPlan {
     // What decides the games: all of it is written into the journal and must be equal to continue.
     PlayerSpec *players;
     int player_count;
-    uint64_t rounds;          // pairs for each pairing
-    int games;                // 2, or 1 for single games
-    bool gauntlet;            // the first `seeds` players against the others; else all against all
+    uint64_t rounds; // pairs for each pairing
+    int games;       // 2, or 1 for single games
+    bool gauntlet;   // the first `seeds` players against the others; else all against all
     int seeds;
-    bool noswap, reverse;     // keep colours in the second game; start with the colours reversed
-    char openings[1024];      // a file, or empty for the start position
+    bool noswap, reverse; // keep colours in the second game; start with the colours reversed
+    char openings[1024];  // a file, or empty for the start position
     OpeningOrder order;
     int plies;
-    uint64_t start;           // first opening, from 1
+    uint64_t start; // first opening, from 1
     uint64_t seed;
     bool chess960;
     AdjudicateSpec adjudicate;
@@ -40,18 +40,18 @@ typedef struct MatchPlan {
     int affinity_cpus[256], affinity_count;
     char journal[1024];
     bool fresh;
-    char pgn[1024];           // or empty
+    char pgn[1024]; // or empty
     PgnStyle pgn_style;
     bool pgn_append, pgn_nodes, pgn_seldepth, pgn_nps, pgn_timeleft;
-    char epd[1024];           // final positions, or empty
+    char epd[1024]; // final positions, or empty
     char event[128], site[128];
     MatchFormat format;
-    bool penta;               // report pairs, not games
+    bool penta;                               // report pairs, not games
     uint64_t rating_interval, score_interval; // in pairs and games
-    bool recover;             // go on after a failed engine
-    int incident_limit;       // end the run when more than this many engines failed
-    bool quiet;               // no lines for each game
-    uint64_t crash_key;       // test hook: abort() before thinking on the position with this key
+    bool recover;                             // go on after a failed engine
+    int incident_limit;                       // end the run when more than this many engines failed
+    bool quiet;                               // no lines for each game
+    uint64_t crash_key; // test hook: abort() before thinking on the position with this key
 } MatchPlan;
 
 // How a run ended.
@@ -65,10 +65,10 @@ typedef enum MatchOutcome {
 typedef struct MatchState {
     const MatchPlan *plan;
     uint64_t pairs_total, pairs_done;
-    Stats *table;             // player_count x player_count, a pairing's results in the cell of its first player
-    Stats white[2];           // of a two-player match: the first player's games as White and as Black
+    Stats *table;   // player_count x player_count, a pairing's results in the cell of its first player
+    Stats white[2]; // of a two-player match: the first player's games as White and as Black
     Sprt sprt;
-    uint64_t aside;           // pairs set aside after crashes
+    uint64_t aside;               // pairs set aside after crashes
     uint64_t *timeouts, *crashes; // by player
     uint64_t incidents, duplicates;
     uint64_t games_now, pairs_now; // played by this process
@@ -96,13 +96,15 @@ cJSON *match_plan_json(const MatchPlan *plan, const OpeningSet *openings);
 bool match_plan_from_json(MatchPlan *plan, const cJSON *json, Error *error);
 
 // The opening of a pair.
-bool match_opening(const MatchPlan *plan, const OpeningSet *openings, uint64_t pair, Opening *opening, Error *error);
+bool match_opening(const MatchPlan *plan, const OpeningSet *openings, uint64_t pair, Opening *opening,
+                   Error *error);
 
-// The node limit of a player in a pair: its own, moved a few percent where the openings have been used up before.
+// The node limit of a player in a pair: its own, moved a few percent where the openings have been used up
+// before.
 uint64_t match_nodes(const MatchPlan *plan, uint64_t pair, int player, const Opening *opening);
 
-// Runs a match to its end, printing to stdout; in_flight (or NULL) holds, for each worker, 1 + the pair it is playing,
-// for a supervisor that wants to know after a crash.
+// Runs a match to its end, printing to stdout; in_flight (or NULL) holds, for each worker, 1 + the pair it is
+// playing, for a supervisor that wants to know after a crash.
 MatchOutcome match_run(const MatchPlan *plan, _Atomic uint64_t *in_flight, Error *error);
 
 // Prints what two runs of the same plan must agree on.

@@ -14,7 +14,7 @@ typedef struct OptionRow {
     const char *help;
 } OptionRow;
 
-// --- small readers ------------------------------------------------------------------------------------------------
+// --- small readers
 
 // Splits "key=value"; false if there is no '='.
 static bool split(const char *text, char *key, size_t size, const char **value) {
@@ -51,7 +51,9 @@ static bool to_path(char *buffer, size_t size, const char *text, Error *error) {
     return text_copy(buffer, size, text) || error_set(error, "'%.60s...' is too long", text);
 }
 
-static bool one(int count, Error *error) { return count == 1 || error_set(error, "one value was expected, %d given", count); }
+static bool one(int count, Error *error) {
+    return count == 1 || error_set(error, "one value was expected, %d given", count);
+}
 
 static bool to_ms(const char *text, int64_t *out, Error *error) {
     char plain[40];
@@ -67,7 +69,8 @@ static bool to_ms(const char *text, int64_t *out, Error *error) {
 bool options_control(const char *text, TimeControl *tc, Error *error) {
     char rest[64];
     if (text_equal(text, "inf") || text_equal(text, "infinite")) return true;
-    if (!text_copy(rest, sizeof rest, text)) return error_set(error, "'%.40s...' is not a time control", text);
+    if (!text_copy(rest, sizeof rest, text))
+        return error_set(error, "'%.40s...' is not a time control", text);
     char *at = rest, *slash = strchr(rest, '/'), *plus, *colon;
     if (slash) {
         *slash = '\0';
@@ -90,17 +93,19 @@ bool options_control(const char *text, TimeControl *tc, Error *error) {
     return tc->base_ms + tc->inc_ms > 0 || error_set(error, "'%.40s' gives no time at all", text);
 }
 
-// --- engines ------------------------------------------------------------------------------------------------------
+// --- engines
 
 static bool engine_value(PlayerSpec *spec, const char *text, Error *error) {
     char key[80];
     const char *value;
-    if (!split(text, key, sizeof key, &value)) return error_set(error, "'%.60s': key=value was expected", text);
+    if (!split(text, key, sizeof key, &value))
+        return error_set(error, "'%.60s': key=value was expected", text);
     TimeControl *tc = &spec->tc;
     int milliseconds = 0;
     bool ok = true;
     if (strncmp(key, "option.", 7) == 0) {
-        if (spec->option_count == MAX_PLAYER_OPTIONS) return error_set(error, "more than %d options", MAX_PLAYER_OPTIONS);
+        if (spec->option_count == MAX_PLAYER_OPTIONS)
+            return error_set(error, "more than %d options", MAX_PLAYER_OPTIONS);
         PlayerOption *option = &spec->options[spec->option_count++];
         text_copy(option->name, sizeof option->name, key + 7);
         ok = to_path(option->value, sizeof option->value, value, error);
@@ -109,12 +114,15 @@ static bool engine_value(PlayerSpec *spec, const char *text, Error *error) {
         ok = to_path(spec->cmd, sizeof spec->cmd, value, error);
     } else if (strcmp(key, "name") == 0) ok = to_path(spec->name, sizeof spec->name, value, error);
     else if (strcmp(key, "dir") == 0) ok = to_path(spec->dir, sizeof spec->dir, value, error);
-    else if (strcmp(key, "args") == 0 || strcmp(key, "arg") == 0) ok = to_path(spec->args, sizeof spec->args, value, error);
-    else if (strcmp(key, "proto") == 0) ok = text_equal(value, "uci") || error_set(error, "proto=%.20s: only uci is spoken here", value);
+    else if (strcmp(key, "args") == 0 || strcmp(key, "arg") == 0)
+        ok = to_path(spec->args, sizeof spec->args, value, error);
+    else if (strcmp(key, "proto") == 0)
+        ok = text_equal(value, "uci") || error_set(error, "proto=%.20s: only uci is spoken here", value);
     else if (strcmp(key, "tc") == 0) ok = options_control(value, tc, error);
     else if (strcmp(key, "st") == 0) ok = to_ms(value, &tc->move_ms, error);
     else if (strcmp(key, "nodes") == 0) ok = to_u64(value, &tc->nodes, error);
-    else if (strcmp(key, "depth") == 0 || strcmp(key, "plies") == 0) ok = to_int(value, 1, 1000, &tc->depth, error);
+    else if (strcmp(key, "depth") == 0 || strcmp(key, "plies") == 0)
+        ok = to_int(value, 1, 1000, &tc->depth, error);
     else if (strcmp(key, "timemargin") == 0) {
         ok = to_int(value, 0, 1000000, &milliseconds, error);
         tc->margin_ms = milliseconds;
@@ -127,14 +135,16 @@ static bool engine_value(PlayerSpec *spec, const char *text, Error *error) {
 }
 
 static bool read_engine(MatchPlan *plan, char **values, int count, Error *error) {
-    if (plan->player_count == MATCH_MAX_PLAYERS) return error_set(error, "more than %d engines", MATCH_MAX_PLAYERS);
+    if (plan->player_count == MATCH_MAX_PLAYERS)
+        return error_set(error, "more than %d engines", MATCH_MAX_PLAYERS);
     PlayerSpec *spec = &plan->players[plan->player_count++];
     for (int i = 0; i < count; i++)
         if (!engine_value(spec, values[i], error)) return false;
     return true;
 }
 
-// Whatever -each says comes first for every engine: it is read when all engines are known, and their own values again.
+// Whatever -each says comes first for every engine: it is read when all engines are known, and their own
+// values again.
 static bool read_each(MatchPlan *plan, char **values, int count, Error *error) {
     for (int i = 0; i < plan->player_count; i++) {
         PlayerSpec own = plan->players[i], *spec = &plan->players[i];
@@ -161,7 +171,7 @@ static bool read_each(MatchPlan *plan, char **values, int count, Error *error) {
     return true;
 }
 
-// --- the other options ----------------------------------------------------------------------------------------------
+// --- the other options
 
 #define READER(name) static bool name(MatchPlan *plan, char **values, int count, Error *error)
 
@@ -186,11 +196,14 @@ READER(read_affinity) {
     for (char *at = count ? values[0] : NULL; at && *at;) {
         char *end;
         long from = strtol(at, &end, 10), to = from;
-        if (end == at) return error_set(error, "'%.40s': a list of CPUs such as 0,2-3 was expected", values[0]);
+        if (end == at)
+            return error_set(error, "'%.40s': a list of CPUs such as 0,2-3 was expected", values[0]);
         if (*end == '-') to = strtol(end + 1, &end, 10);
-        for (long cpu = from; cpu <= to && plan->affinity_count < 256; cpu++) plan->affinity_cpus[plan->affinity_count++] = (int)cpu;
+        for (long cpu = from; cpu <= to && plan->affinity_count < 256; cpu++)
+            plan->affinity_cpus[plan->affinity_count++] = (int)cpu;
         at = *end == ',' ? end + 1 : end;
-        if (*end && *end != ',') return error_set(error, "'%.40s': a list of CPUs such as 0,2-3 was expected", values[0]);
+        if (*end && *end != ',')
+            return error_set(error, "'%.40s': a list of CPUs such as 0,2-3 was expected", values[0]);
     }
     return true;
 }
@@ -200,7 +213,9 @@ READER(read_tournament) {
     return plan->gauntlet || text_equal(values[0], "roundrobin") || text_equal(values[0], "round-robin") ||
            error_set(error, "'%.40s' is neither roundrobin nor gauntlet", values[0]);
 }
-READER(read_seeds) { return one(count, error) && to_int(values[0], 1, MATCH_MAX_PLAYERS - 1, &plan->seeds, error); }
+READER(read_seeds) {
+    return one(count, error) && to_int(values[0], 1, MATCH_MAX_PLAYERS - 1, &plan->seeds, error);
+}
 READER(read_noswap) {
     (void)values, (void)count, (void)error;
     return plan->noswap = true;
@@ -220,17 +235,27 @@ READER(read_quiet) {
 READER(read_srand) { return one(count, error) && to_u64(values[0], &plan->seed, error); }
 READER(read_event) { return one(count, error) && to_path(plan->event, sizeof plan->event, values[0], error); }
 READER(read_site) { return one(count, error) && to_path(plan->site, sizeof plan->site, values[0], error); }
-READER(read_journal) { return one(count, error) && to_path(plan->journal, sizeof plan->journal, values[0], error); }
-READER(read_maxmoves) { return one(count, error) && to_int(values[0], 1, GAME_MAX_PLIES / 2, &plan->adjudicate.max_moves, error); }
+READER(read_journal) {
+    return one(count, error) && to_path(plan->journal, sizeof plan->journal, values[0], error);
+}
+READER(read_maxmoves) {
+    return one(count, error) && to_int(values[0], 1, GAME_MAX_PLIES / 2, &plan->adjudicate.max_moves, error);
+}
 READER(read_ratinginterval) { return one(count, error) && to_u64(values[0], &plan->rating_interval, error); }
 READER(read_scoreinterval) { return one(count, error) && to_u64(values[0], &plan->score_interval, error); }
-READER(read_incidents) { return one(count, error) && to_int(values[0], 0, 1000000, &plan->incident_limit, error); }
+READER(read_incidents) {
+    return one(count, error) && to_int(values[0], 0, 1000000, &plan->incident_limit, error);
+}
 READER(read_recover) {
     plan->recover = true;
     return count == 0 || (one(count, error) && to_bool(values[0], &plan->recover, error));
 }
-READER(read_tb) { return one(count, error) && to_path(plan->tb_path, sizeof plan->tb_path, values[0], error); }
-READER(read_tbpieces) { return one(count, error) && to_int(values[0], 2, 7, &plan->adjudicate.tb_pieces, error); }
+READER(read_tb) {
+    return one(count, error) && to_path(plan->tb_path, sizeof plan->tb_path, values[0], error);
+}
+READER(read_tbpieces) {
+    return one(count, error) && to_int(values[0], 2, 7, &plan->adjudicate.tb_pieces, error);
+}
 READER(read_tbignore50) {
     (void)values, (void)count, (void)error;
     return plan->adjudicate.tb_ignore50 = true;
@@ -240,12 +265,14 @@ READER(read_tbadjudicate) {
     bool both = text_equal(values[0], "BOTH");
     plan->adjudicate.tb_wins = both || text_equal(values[0], "WIN_LOSS");
     plan->adjudicate.tb_draws = both || text_equal(values[0], "DRAW");
-    return plan->adjudicate.tb_wins || plan->adjudicate.tb_draws || error_set(error, "'%.40s' is none of BOTH, WIN_LOSS, DRAW", values[0]);
+    return plan->adjudicate.tb_wins || plan->adjudicate.tb_draws ||
+           error_set(error, "'%.40s' is none of BOTH, WIN_LOSS, DRAW", values[0]);
 }
 READER(read_variant) {
     if (!one(count, error)) return false;
     plan->chess960 = text_equal(values[0], "fischerandom") || text_equal(values[0], "chess960");
-    return plan->chess960 || text_equal(values[0], "standard") || error_set(error, "'%.40s' is neither standard nor fischerandom", values[0]);
+    return plan->chess960 || text_equal(values[0], "standard") ||
+           error_set(error, "'%.40s' is neither standard nor fischerandom", values[0]);
 }
 // Deadlines in milliseconds, for all engines.
 static bool to_deadline(MatchPlan *plan, size_t offset, char **values, int count, Error *error) {
@@ -265,28 +292,35 @@ READER(read_crashkey) {
 }
 
 // Options whose values are key=value: calls the setter for each and names the key if it refuses.
-static bool each_key(MatchPlan *plan, char **values, int count, bool (*set)(MatchPlan *plan, const char *key, const char *value, Error *error), Error *error) {
+static bool each_key(MatchPlan *plan, char **values, int count,
+                     bool (*set)(MatchPlan *plan, const char *key, const char *value, Error *error),
+                     Error *error) {
     for (int i = 0; i < count; i++) {
         char key[40];
         const char *value;
-        if (!split(values[i], key, sizeof key, &value)) return error_set(error, "'%.60s': key=value was expected", values[i]);
+        if (!split(values[i], key, sizeof key, &value))
+            return error_set(error, "'%.60s': key=value was expected", values[i]);
         if (!set(plan, key, value, error)) return error_prefix(error, "%s", key);
     }
     return true;
 }
 
 #define SETTER(name) static bool name(MatchPlan *plan, const char *key, const char *value, Error *error)
-#define UNKNOWN_KEY error_set(error, "is not known here")
+#define UNKNOWN_KEY  error_set(error, "is not known here")
 
 SETTER(set_openings) {
     if (strcmp(key, "file") == 0) return to_path(plan->openings, sizeof plan->openings, value, error);
-    if (strcmp(key, "format") == 0 || strcmp(key, "policy") == 0) return true; // told by content; a pair shares its opening anyway
+    if (strcmp(key, "format") == 0 || strcmp(key, "policy") == 0)
+        return true; // told by content; a pair shares its opening anyway
     if (strcmp(key, "plies") == 0) return to_int(value, 0, OPENING_MAX_PLIES, &plan->plies, error);
-    if (strcmp(key, "start") == 0) return to_u64(value, &plan->start, error) && (plan->start > 0 || error_set(error, "openings count from 1"));
+    if (strcmp(key, "start") == 0)
+        return to_u64(value, &plan->start, error) &&
+               (plan->start > 0 || error_set(error, "openings count from 1"));
     if (strcmp(key, "srand") == 0) return to_u64(value, &plan->seed, error);
     if (strcmp(key, "order") != 0) return UNKNOWN_KEY;
     plan->order = text_equal(value, "random") ? OPENING_RANDOM : OPENING_SEQUENTIAL;
-    return text_equal(value, "random") || text_equal(value, "sequential") || error_set(error, "'%.40s' is neither random nor sequential", value);
+    return text_equal(value, "random") || text_equal(value, "sequential") ||
+           error_set(error, "'%.40s' is neither random nor sequential", value);
 }
 SETTER(set_sprt) {
     if (strcmp(key, "elo0") == 0) return parse_real(value, -1000, 1000, &plan->sprt.elo0, error);
@@ -299,14 +333,17 @@ SETTER(set_sprt) {
 }
 SETTER(set_draw) {
     AdjudicateSpec *a = &plan->adjudicate;
-    if (strcmp(key, "movenumber") == 0 || strcmp(key, "number") == 0) return to_int(value, 0, 10000, &a->draw_number, error);
-    if (strcmp(key, "movecount") == 0 || strcmp(key, "count") == 0) return to_int(value, 1, 1000, &a->draw_count, error);
+    if (strcmp(key, "movenumber") == 0 || strcmp(key, "number") == 0)
+        return to_int(value, 0, 10000, &a->draw_number, error);
+    if (strcmp(key, "movecount") == 0 || strcmp(key, "count") == 0)
+        return to_int(value, 1, 1000, &a->draw_count, error);
     if (strcmp(key, "score") == 0) return to_int(value, 0, 10000, &a->draw_score, error);
     return UNKNOWN_KEY;
 }
 SETTER(set_resign) {
     AdjudicateSpec *a = &plan->adjudicate;
-    if (strcmp(key, "movecount") == 0 || strcmp(key, "count") == 0) return to_int(value, 1, 1000, &a->resign_count, error);
+    if (strcmp(key, "movecount") == 0 || strcmp(key, "count") == 0)
+        return to_int(value, 1, 1000, &a->resign_count, error);
     if (strcmp(key, "score") == 0) return to_int(value, 0, 32000, &a->resign_score, error);
     if (strcmp(key, "twosided") == 0) return to_bool(value, &a->resign_two_sided, error);
     return UNKNOWN_KEY;
@@ -320,10 +357,15 @@ SETTER(set_pgnout) {
     if (strcmp(key, "nps") == 0) return to_bool(value, &plan->pgn_nps, error);
     if (strcmp(key, "timeleft") == 0) return to_bool(value, &plan->pgn_timeleft, error);
     if (strcmp(key, "min") == 0) return to_bool(value, &plan->pgn_style.minimal, error);
-    if (strcmp(key, "hashfull") == 0 || strcmp(key, "tbhits") == 0 || strcmp(key, "pv") == 0 || strcmp(key, "latency") == 0) return to_bool(value, &ignored, error);
+    if (strcmp(key, "hashfull") == 0 || strcmp(key, "tbhits") == 0 || strcmp(key, "pv") == 0 ||
+        strcmp(key, "latency") == 0)
+        return to_bool(value, &ignored, error);
     if (strcmp(key, "notation") != 0) return UNKNOWN_KEY;
-    plan->pgn_style.notation = text_equal(value, "lan") ? PGN_LAN : text_equal(value, "uci") ? PGN_UCI : PGN_SAN;
-    return text_equal(value, "san") || plan->pgn_style.notation != PGN_SAN || error_set(error, "'%.40s' is none of san, lan, uci", value);
+    plan->pgn_style.notation = text_equal(value, "lan")   ? PGN_LAN
+                               : text_equal(value, "uci") ? PGN_UCI
+                                                          : PGN_SAN;
+    return text_equal(value, "san") || plan->pgn_style.notation != PGN_SAN ||
+           error_set(error, "'%.40s' is none of san, lan, uci", value);
 }
 SETTER(set_epdout) {
     if (strcmp(key, "file") == 0) return to_path(plan->epd, sizeof plan->epd, value, error);
@@ -331,8 +373,11 @@ SETTER(set_epdout) {
 }
 SETTER(set_output) {
     if (strcmp(key, "format") != 0) return UNKNOWN_KEY;
-    plan->format = text_equal(value, "cutechess") ? FORMAT_CUTECHESS : text_equal(value, "json") ? FORMAT_JSON : FORMAT_FASTCHESS;
-    return plan->format != FORMAT_FASTCHESS || text_equal(value, "fastchess") || error_set(error, "'%.40s' is none of fastchess, cutechess, json", value);
+    plan->format = text_equal(value, "cutechess") ? FORMAT_CUTECHESS
+                   : text_equal(value, "json")    ? FORMAT_JSON
+                                                  : FORMAT_FASTCHESS;
+    return plan->format != FORMAT_FASTCHESS || text_equal(value, "fastchess") ||
+           error_set(error, "'%.40s' is none of fastchess, cutechess, json", value);
 }
 SETTER(set_report) { return strcmp(key, "penta") == 0 ? to_bool(value, &plan->penta, error) : UNKNOWN_KEY; }
 
@@ -367,50 +412,66 @@ READER(read_report) { return each_key(plan, values, count, set_report, error); }
 
 static const OptionRow Rows[] = {
     {"-engine", -1, read_engine,
-     "cmd=builtin|PROGRAM name= args= dir= tc= st= nodes= depth= timemargin= restart=on|off option.NAME=VALUE   adds an engine;\n"
-     "      tc=[moves/][minutes:]seconds[+increment] or inf; nodes and depth may be mixed with it, or stand alone"},
+     "cmd=builtin|PROGRAM name= args= dir= tc= st= nodes= depth= timemargin= restart=on|off "
+     "option.NAME=VALUE   adds an engine;\n"
+     "      tc=[moves/][minutes:]seconds[+increment] or inf; nodes and depth may be mixed with it, or stand "
+     "alone"},
     {"-each", -1, NULL, "the same keys, for every engine that does not say otherwise"},
     {"-rounds", 1, read_rounds, "N      pairs of games for each pairing (default 2)"},
     {"-games", 1, read_games, "1|2    games to a pair (default 2: same opening, colours reversed)"},
     {"-repeat", 1, read_repeat, "       the same as -games 2"},
-    {"-concurrency", 1, read_concurrency, "N      pairs played side by side (default 1; 0 or less: cores + N)"},
+    {"-concurrency", 1, read_concurrency,
+     "N      pairs played side by side (default 1; 0 or less: cores + N)"},
     {"-use-affinity", 1, read_affinity, "[CPUS] tie each worker's engines to a CPU, such as 0,2-3"},
     {"-tournament", 1, read_tournament, "roundrobin|gauntlet   for more than two engines"},
     {"-seeds", 1, read_seeds, "N      engines that play the gauntlet (default 1)"},
     {"-noswap", 0, read_noswap, "       do not swap colours in the second game"},
     {"-reverse", 0, read_reverse, "       begin with the colours reversed"},
-    {"-openings", -1, read_openings, "file= order=random|sequential start=N plies=N   EPD, FEN, PGN or Polyglot, told by content"},
+    {"-openings", -1, read_openings,
+     "file= order=random|sequential start=N plies=N   EPD, FEN, PGN or Polyglot, told by content"},
     {"-srand", 1, read_srand, "N      seed of everything random (always printed and kept in the journal)"},
     {"-variant", 1, read_variant, "standard|fischerandom"},
-    {"-sprt", -1, read_sprt, "elo0= elo1= alpha=.05 beta=.05 model=normalized|logistic|bayesian batch=8   stop when it is decided"},
+    {"-sprt", -1, read_sprt,
+     "elo0= elo1= alpha=.05 beta=.05 model=normalized|logistic|bayesian batch=8   stop when it is decided"},
     {"-draw", -1, read_draw,
-     "movenumber= movecount= score=   a draw when, from full move movenumber + 1 on, both sides' scores stayed within +-score for\n"
-     "      movecount moves each; a capture or pawn move starts the count anew and counts itself; a mate score or none sets it to 0"},
+     "movenumber= movecount= score=   a draw when, from full move movenumber + 1 on, both sides' scores "
+     "stayed within +-score for\n"
+     "      movecount moves each; a capture or pawn move starts the count anew and counts itself; a mate "
+     "score or none sets it to 0"},
     {"-resign", -1, read_resign,
-     "movecount= score= [twosided=true]   a side loses after movecount own moves in a row at -score or worse; twosided: after\n"
+     "movecount= score= [twosided=true]   a side loses after movecount own moves in a row at -score or "
+     "worse; twosided: after\n"
      "      2 x movecount plies in a row of |score| or more, the side whose last score is negative loses"},
     {"-maxmoves", 1, read_maxmoves, "N      a draw after N moves each by the engines"},
-    {"-tb", 1, read_tb, "PATH   Syzygy tables for adjudication, asked when the half-move clock is 0 and castling is over"},
+    {"-tb", 1, read_tb,
+     "PATH   Syzygy tables for adjudication, asked when the half-move clock is 0 and castling is over"},
     {"-tbpieces", 1, read_tbpieces, "N      ask with at most N men"},
     {"-tbignore50", 0, read_tbignore50, "       count wins that the fifty-move rule would stop"},
     {"-tbadjudicate", 1, read_tbadjudicate, "BOTH|WIN_LOSS|DRAW"},
-    {"-pgnout", -1, read_pgnout, "file= notation=san|lan|uci append=true min=false nodes= seldepth= nps=   games, in order of the pairs"},
+    {"-pgnout", -1, read_pgnout,
+     "file= notation=san|lan|uci append=true min=false nodes= seldepth= nps=   games, in order of the pairs"},
     {"-epdout", -1, read_epdout, "file=  final positions"},
     {"-event", 1, read_event, "NAME   PGN tag"},
     {"-site", 1, read_site, "NAME   PGN tag"},
     {"-output", -1, read_output, "format=fastchess|cutechess|json"},
     {"-report", -1, read_report, "penta=true|false   statistics of pairs or of games"},
-    {"-ratinginterval", 1, read_ratinginterval, "N      results every N pairs (default 10; 0: only at the end)"},
+    {"-ratinginterval", 1, read_ratinginterval,
+     "N      results every N pairs (default 10; 0: only at the end)"},
     {"-scoreinterval", 1, read_scoreinterval, "N      cutechess score line every N games (default 1)"},
-    {"-journal", 1, read_journal, "FILE   where the run is kept (default hone-match.journal): the same command again continues it"},
+    {"-journal", 1, read_journal,
+     "FILE   where the run is kept (default hone-match.journal): the same command again continues it"},
     {"-fresh", 0, read_fresh, "       start over; the old journal is kept beside it"},
     {"-recover", 1, read_recover, "[off]  go on when an engine fails (default on)"},
-    {"-incidents", 1, read_incidents, "N      end the run after more than N failures of engines (default 20)"},
+    {"-incidents", 1, read_incidents,
+     "N      end the run after more than N failures of engines (default 20)"},
     {"-startup-ms", 1, read_startup, "N      wait this long for uciok (default 10000)"},
     {"-ping-ms", 1, read_ping, "N      and this long for readyok (default 60000)"},
     {"-ucinewgame-ms", 1, read_ping, NULL},
-    {"-quit-ms", 1, read_quit, "N      and this long for an engine to quit before it is killed (default 5000)"},
-    {"-watchdog-ms", 1, read_watchdog, "N      and this long for a move without a clock (default a minute and a millisecond a node; depth: ten)"},
+    {"-quit-ms", 1, read_quit,
+     "N      and this long for an engine to quit before it is killed (default 5000)"},
+    {"-watchdog-ms", 1, read_watchdog,
+     "N      and this long for a move without a clock (default a minute and a millisecond a node; depth: "
+     "ten)"},
     {"-quiet", 0, read_quiet, "       no lines for single games"},
     {"-proto", 1, read_nothing, NULL},
     {"-force-concurrency", 0, read_nothing, NULL},
@@ -428,7 +489,7 @@ static const OptionRow *find_row(const char *text) {
     return NULL;
 }
 
-// --- all of it ------------------------------------------------------------------------------------------------------
+// --- all of it
 
 // Names that scripts can read: no blanks or quotes, none twice.
 static bool settle_names(MatchPlan *plan, Error *error) {
@@ -450,18 +511,32 @@ static bool settle_names(MatchPlan *plan, Error *error) {
         const TimeControl *tc = &spec->tc;
         if (!tc->clock && !tc->move_ms && !tc->nodes && !tc->depth)
             return error_set(error, "engine %s has no limit: give tc=, st=, nodes= or depth=", spec->name);
-        if (tc->clock && tc->move_ms) return error_set(error, "engine %s: tc= and st= exclude each other", spec->name);
+        if (tc->clock && tc->move_ms)
+            return error_set(error, "engine %s: tc= and st= exclude each other", spec->name);
     }
     return true;
 }
 
 bool options_parse(MatchPlan *plan, int count, char **arguments, Error *error) {
-    *plan = (MatchPlan){.rounds = 2, .games = 2, .seeds = 1, .start = 1, .seed = 1, .concurrency = 1, .penta = true, .rating_interval = 10,
-                        .score_interval = 1, .recover = true, .incident_limit = 20, .pgn_append = true, .event = "Hone match", .site = "?",
+    *plan = (MatchPlan){.rounds = 2,
+                        .games = 2,
+                        .seeds = 1,
+                        .start = 1,
+                        .seed = 1,
+                        .concurrency = 1,
+                        .penta = true,
+                        .rating_interval = 10,
+                        .score_interval = 1,
+                        .recover = true,
+                        .incident_limit = 20,
+                        .pgn_append = true,
+                        .event = "Hone match",
+                        .site = "?",
                         .journal = "hone-match.journal"};
     plan->adjudicate.tb_pieces = 7;
     plan->adjudicate.tb_wins = plan->adjudicate.tb_draws = true;
-    plan->sprt = (SprtSpec){.alpha = 0.05, .beta = 0.05, .model = SPRT_NORMALIZED, .batch = SPRT_DEFAULT_BATCH};
+    plan->sprt =
+        (SprtSpec){.alpha = 0.05, .beta = 0.05, .model = SPRT_NORMALIZED, .batch = SPRT_DEFAULT_BATCH};
     plan->players = calloc(MATCH_MAX_PLAYERS, sizeof *plan->players);
     if (!plan->players) return error_set(error, "not enough memory");
     for (int i = 0; i < MATCH_MAX_PLAYERS; i++) {
@@ -486,10 +561,14 @@ bool options_parse(MatchPlan *plan, int count, char **arguments, Error *error) {
             return error_prefix(error, "%s", row->name);
         }
     }
-    if (plan->player_count < 2) return error_set(error, "two engines are needed at least: -engine cmd=... -engine cmd=...");
+    if (plan->player_count < 2)
+        return error_set(error, "two engines are needed at least: -engine cmd=... -engine cmd=...");
     if (each && !read_each(plan, each, each_count, error)) return error_prefix(error, "-each");
-    if (plan->gauntlet && plan->seeds >= plan->player_count) return error_set(error, "-seeds %d: fewer than the %d engines were expected", plan->seeds, plan->player_count);
-    if (plan->has_sprt && plan->player_count > 2) return error_set(error, "-sprt: exactly two engines were expected, there are %d", plan->player_count);
+    if (plan->gauntlet && plan->seeds >= plan->player_count)
+        return error_set(error, "-seeds %d: fewer than the %d engines were expected", plan->seeds,
+                         plan->player_count);
+    if (plan->has_sprt && plan->player_count > 2)
+        return error_set(error, "-sprt: exactly two engines were expected, there are %d", plan->player_count);
     if (plan->has_sprt && plan->games != 2 && !plan->sprt.games) plan->sprt.games = true;
     if (plan->format == FORMAT_CUTECHESS) plan->penta = false;
     if (plan->rounds == 0) return error_set(error, "-rounds: at least 1 was expected");
@@ -500,14 +579,20 @@ void options_help(FILE *out) {
     fputs("hone-match plays matches between engines and says what the result means.\n\n"
           "  hone-match OPTIONS                     play, or continue what the journal holds\n"
           "  hone-match digest JOURNAL              what two runs of the same plan must agree on\n"
-          "  hone-match replay JOURNAL [PAIR]       play node-limited pairs again and compare\n\n", out);
+          "  hone-match replay JOURNAL [PAIR]       play node-limited pairs again and compare\n\n",
+          out);
     for (size_t i = 0; i < sizeof Rows / sizeof *Rows; i++)
         if (Rows[i].help) fprintf(out, "  %-16s %s\n", Rows[i].name, Rows[i].help);
-    fputs("\nA game ends by the rules first, then by tablebase, resign, draw and length, in this order. A side that crashes, hangs, makes an\n"
+    fputs("\nA game ends by the rules first, then by tablebase, resign, draw and length, in this order. A "
+          "side that crashes, hangs, makes an\n"
           "illegal move or oversteps its clock by more than timemargin loses. -rounds counts pairs.\n\n"
           "Examples:\n"
-          "  hone-match -engine cmd=builtin name=new option.LmrBase=900 -engine cmd=builtin name=old -each nodes=5000 \\\n"
-          "             -openings file=openings/balanced.epd order=random -rounds 2000 -concurrency 2 -sprt elo0=0 elo1=5\n"
-          "  hone-match -engine cmd=./hone -engine cmd=stockfish -each tc=2+0.02 option.Hash=16 -rounds 100 -concurrency 2 \\\n"
-          "             -openings file=openings/balanced.epd order=random -pgnout file=games.pgn\n", out);
+          "  hone-match -engine cmd=builtin name=new option.LmrBase=900 -engine cmd=builtin name=old -each "
+          "nodes=5000 \\\n"
+          "             -openings file=openings/balanced.epd order=random -rounds 2000 -concurrency 2 -sprt "
+          "elo0=0 elo1=5\n"
+          "  hone-match -engine cmd=./hone -engine cmd=stockfish -each tc=2+0.02 option.Hash=16 -rounds 100 "
+          "-concurrency 2 \\\n"
+          "             -openings file=openings/balanced.epd order=random -pgnout file=games.pgn\n",
+          out);
 }

@@ -4,7 +4,8 @@
 
 #include "match/match.h"
 
-// Reads arguments into a plan (whose players the caller frees); refuses what it does not know, naming option and value.
+// Reads arguments into a plan (whose players the caller frees); refuses what it does not know, naming option
+// and value.
 bool options_parse(MatchPlan *plan, int count, char **arguments, Error *error);
 
 // Prints the help: every option with its meaning, the rules of adjudication, examples.

@@ -11,7 +11,9 @@
 
 static const char Rule[] = "--------------------------------------------------";
 
-static const char *result_text(int half_points) { return half_points == 2 ? "1-0" : half_points == 0 ? "0-1" : "1/2-1/2"; }
+static const char *result_text(int half_points) {
+    return half_points == 2 ? "1-0" : half_points == 0 ? "0-1" : "1/2-1/2";
+}
 
 static Stats *cell(const MatchState *state, int first, int second) {
     return &state->table[first * state->plan->player_count + second];
@@ -31,10 +33,14 @@ static void control_text(const TimeControl *tc, char *buffer, size_t size) {
     if (tc->clock) {
         if (tc->moves) used += snprintf(buffer, size, "%d/", tc->moves);
         used += snprintf(buffer + used, size - (size_t)used, "%g", (double)tc->base_ms / 1000);
-        if (tc->inc_ms) used += snprintf(buffer + used, size - (size_t)used, "+%g", (double)tc->inc_ms / 1000);
+        if (tc->inc_ms)
+            used += snprintf(buffer + used, size - (size_t)used, "+%g", (double)tc->inc_ms / 1000);
     }
-    if (tc->move_ms) used += snprintf(buffer + used, size - (size_t)used, "%s%g/move", used ? " " : "", (double)tc->move_ms / 1000);
-    if (tc->nodes) used += snprintf(buffer + used, size - (size_t)used, "%sN=%" PRIu64, used ? " " : "", tc->nodes);
+    if (tc->move_ms)
+        used += snprintf(buffer + used, size - (size_t)used, "%s%g/move", used ? " " : "",
+                         (double)tc->move_ms / 1000);
+    if (tc->nodes)
+        used += snprintf(buffer + used, size - (size_t)used, "%sN=%" PRIu64, used ? " " : "", tc->nodes);
     if (tc->depth) snprintf(buffer + used, size - (size_t)used, "%sD=%d", used ? " " : "", tc->depth);
 }
 
@@ -58,7 +64,7 @@ static double llr_now(const MatchState *state, const Stats *stats) {
     return sprt_llr(&spec, &sample, &llr, &error) ? llr : NAN;
 }
 
-// --- fastchess --------------------------------------------------------------------------------------------------
+// --- fastchess
 
 static void fastchess_block(const MatchState *state) {
     const MatchPlan *plan = state->plan;
@@ -69,32 +75,41 @@ static void fastchess_block(const MatchState *state) {
     char control[80];
     control_text(&plan->players[0].tc, control, sizeof control);
     printf("%s\n", Rule);
-    printf("Results of %s vs %s (%s, %st, %sMB, %s):\n", plan->players[0].name, plan->players[1].name, control,
-           option_value(&plan->players[0], "Threads", "1"), option_value(&plan->players[0], "Hash", plan->players[0].builtin && plan->players[0].tc.nodes ? "1" : "16"),
+    printf("Results of %s vs %s (%s, %st, %sMB, %s):\n", plan->players[0].name, plan->players[1].name,
+           control, option_value(&plan->players[0], "Threads", "1"),
+           option_value(&plan->players[0], "Hash",
+                        plan->players[0].builtin && plan->players[0].tc.nodes ? "1" : "16"),
            book_name(plan));
-    printf("Elo: %.2f +/- %.2f, nElo: %.2f +/- %.2f\n", elo.value, estimate_margin(&elo), sample_nelo(&sample), sample_nelo_error_fastchess(&sample));
+    printf("Elo: %.2f +/- %.2f, nElo: %.2f +/- %.2f\n", elo.value, estimate_margin(&elo),
+           sample_nelo(&sample), sample_nelo_error_fastchess(&sample));
     printf("LOS: %.2f %%, DrawRatio: %.2f %%", 100 * sample_los(&sample), 100 * sample_draw_ratio(&sample));
     if (sample.classes == PENTA_CLASSES) printf(", PairsRatio: %.2f", sample_pair_ratio(&sample));
     double points = (double)stats_half_points(&stats) / 2, games = (double)stats_games(&stats);
-    printf("\nGames: %" PRIu64 ", Wins: %" PRIu64 ", Losses: %" PRIu64 ", Draws: %" PRIu64 ", Points: %.1f (%.2f %%)\n", stats_games(&stats),
-           stats.wdl[WDL_WIN], stats.wdl[WDL_LOSS], stats.wdl[WDL_DRAW], points, 100 * points / games);
+    printf("\nGames: %" PRIu64 ", Wins: %" PRIu64 ", Losses: %" PRIu64 ", Draws: %" PRIu64
+           ", Points: %.1f (%.2f %%)\n",
+           stats_games(&stats), stats.wdl[WDL_WIN], stats.wdl[WDL_LOSS], stats.wdl[WDL_DRAW], points,
+           100 * points / games);
     if (plan->penta && stats_pairs(&stats) > 0) {
-        // Of the pairs in the middle, those of a win and a loss against those of two draws: the games tell how many.
-        double dd = ((double)stats.wdl[WDL_DRAW] - (double)stats.penta[PENTA_LD] - (double)stats.penta[PENTA_WD]) / 2;
+        // Of the pairs in the middle, those of a win and a loss against those of two draws: the games tell
+        // how many.
+        double dd =
+            ((double)stats.wdl[WDL_DRAW] - (double)stats.penta[PENTA_LD] - (double)stats.penta[PENTA_WD]) / 2;
         double wl = (double)stats.penta[PENTA_DD] - dd;
-        printf("Ptnml(0-2): [%" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 "], WL/DD Ratio: %.2f\n", stats.penta[0], stats.penta[1],
-               stats.penta[2], stats.penta[3], stats.penta[4], wl / dd);
+        printf("Ptnml(0-2): [%" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64
+               "], WL/DD Ratio: %.2f\n",
+               stats.penta[0], stats.penta[1], stats.penta[2], stats.penta[3], stats.penta[4], wl / dd);
     }
     if (plan->has_sprt) {
         SprtBounds bounds = sprt_bounds(&plan->sprt);
         double llr = llr_now(state, &stats);
-        printf("LLR: %.2f (%.1f%%) (%.2f, %.2f) [%.2f, %.2f] (%s model)\n", llr, 100 * llr / (llr < 0 ? bounds.lower : bounds.upper), bounds.lower,
-               bounds.upper, plan->sprt.elo0, plan->sprt.elo1, sprt_model_name(plan->sprt.model));
+        printf("LLR: %.2f (%.1f%%) (%.2f, %.2f) [%.2f, %.2f] (%s model)\n", llr,
+               100 * llr / (llr < 0 ? bounds.lower : bounds.upper), bounds.lower, bounds.upper,
+               plan->sprt.elo0, plan->sprt.elo1, sprt_model_name(plan->sprt.model));
     }
     printf("%s\n", Rule);
 }
 
-// --- more than two engines ----------------------------------------------------------------------------------------
+// --- more than two engines
 
 static int by_rating(const void *a, const void *b) {
     const Rating *x = *(const Rating *const *)a, *y = *(const Rating *const *)b;
@@ -113,25 +128,28 @@ static void rating_table(const MatchState *state) {
     }
     for (int i = 0; i < count; i++) order[i] = &ratings[i];
     qsort(order, (size_t)count, sizeof *order, by_rating);
-    printf("%s\n%-4s %-25s %8s %8s %8s %8s %7s %8s %8s   %s\n", Rule, "Rank", "Name", "Elo", "+/-", "nElo", "+/-", "Games", "Score", "Draw", "Ptnml(0-2)");
+    printf("%s\n%-4s %-25s %8s %8s %8s %8s %7s %8s %8s   %s\n", Rule, "Rank", "Name", "Elo", "+/-", "nElo",
+           "+/-", "Games", "Score", "Draw", "Ptnml(0-2)");
     for (int i = 0; i < count; i++) {
         const Stats *s = &order[i]->stats;
         Sample sample = sample_of(s);
         double games = (double)stats_games(s);
-        printf("%4d %-25s %8.2f %8.2f %8.2f %8.2f %7" PRIu64 " %7.2f%% %7.2f%%   [%" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 "]\n", i + 1,
-               state->plan->players[order[i] - ratings].name, order[i]->elo.value, estimate_margin(&order[i]->elo), sample_nelo(&sample),
-               sample_nelo_error_fastchess(&sample), stats_games(s), 50 * (double)stats_half_points(s) / games, 100 * sample_draw_ratio(&sample),
+        printf("%4d %-25s %8.2f %8.2f %8.2f %8.2f %7" PRIu64 " %7.2f%% %7.2f%%   [%" PRIu64 ", %" PRIu64
+               ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 "]\n",
+               i + 1, state->plan->players[order[i] - ratings].name, order[i]->elo.value,
+               estimate_margin(&order[i]->elo), sample_nelo(&sample), sample_nelo_error_fastchess(&sample),
+               stats_games(s), 50 * (double)stats_half_points(s) / games, 100 * sample_draw_ratio(&sample),
                s->penta[0], s->penta[1], s->penta[2], s->penta[3], s->penta[4]);
     }
     printf("Elo is relative to %s.\n%s\n", state->plan->players[0].name, Rule);
 }
 
-// --- cutechess --------------------------------------------------------------------------------------------------
+// --- cutechess
 
 static void score_line(const char *label, const Stats *s) {
     double games = (double)stats_games(s);
-    printf("%s: %" PRIu64 " - %" PRIu64 " - %" PRIu64 "  [%.3f] %" PRIu64 "\n", label, s->wdl[WDL_WIN], s->wdl[WDL_LOSS], s->wdl[WDL_DRAW],
-           (double)stats_half_points(s) / 2 / games, stats_games(s));
+    printf("%s: %" PRIu64 " - %" PRIu64 " - %" PRIu64 "  [%.3f] %" PRIu64 "\n", label, s->wdl[WDL_WIN],
+           s->wdl[WDL_LOSS], s->wdl[WDL_DRAW], (double)stats_half_points(s) / 2 / games, stats_games(s));
 }
 
 static void cutechess_score(const MatchState *state) {
@@ -156,17 +174,19 @@ static void cutechess_block(const MatchState *state, bool final) {
     score_line("...      White vs Black", &as_white);
     Sample sample = sample_of_games(&stats);
     Estimate elo = sample_elo(&sample);
-    printf("Elo difference: %.1f +/- %.1f, LOS: %.1f %%, DrawRatio: %.1f %%\n", elo.value, estimate_margin(&elo), 100 * stats_los_cutechess(&stats),
-           100 * sample_draw_ratio(&sample));
+    printf("Elo difference: %.1f +/- %.1f, LOS: %.1f %%, DrawRatio: %.1f %%\n", elo.value,
+           estimate_margin(&elo), 100 * stats_los_cutechess(&stats), 100 * sample_draw_ratio(&sample));
     if (!plan->has_sprt) return;
     SprtBounds bounds = sprt_bounds(&plan->sprt);
     double llr = llr_now(state, &stats);
-    printf("SPRT: llr %.3g (%.1f%%), lbound %.3g, ubound %.3g", llr, 100 * llr / bounds.upper, bounds.lower, bounds.upper);
-    if (final && state->sprt.verdict != SPRT_CONTINUE) printf(" - %s was accepted", sprt_verdict_name(state->sprt.verdict));
+    printf("SPRT: llr %.3g (%.1f%%), lbound %.3g, ubound %.3g", llr, 100 * llr / bounds.upper, bounds.lower,
+           bounds.upper);
+    if (final && state->sprt.verdict != SPRT_CONTINUE)
+        printf(" - %s was accepted", sprt_verdict_name(state->sprt.verdict));
     printf("\n");
 }
 
-// --- JSON lines ---------------------------------------------------------------------------------------------------
+// --- JSON lines
 
 static void json_number(const char *name, double value, const char *end) {
     if (isfinite(value)) printf("\"%s\":%.10g%s", name, value, end);
@@ -178,17 +198,18 @@ static void json_block(const MatchState *state) {
     Stats stats = main_stats(state);
     Sample sample = main_sample(state, &stats);
     Estimate elo = sample_elo(&sample);
-    printf("{\"type\":\"result\",\"games\":%" PRIu64 ",\"wins\":%" PRIu64 ",\"draws\":%" PRIu64 ",\"losses\":%" PRIu64 ",\"penta\":[%" PRIu64 ",%" PRIu64
-           ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "],",
-           stats_games(&stats), stats.wdl[WDL_WIN], stats.wdl[WDL_DRAW], stats.wdl[WDL_LOSS], stats.penta[0], stats.penta[1], stats.penta[2],
-           stats.penta[3], stats.penta[4]);
+    printf("{\"type\":\"result\",\"games\":%" PRIu64 ",\"wins\":%" PRIu64 ",\"draws\":%" PRIu64
+           ",\"losses\":%" PRIu64 ",\"penta\":[%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "],",
+           stats_games(&stats), stats.wdl[WDL_WIN], stats.wdl[WDL_DRAW], stats.wdl[WDL_LOSS], stats.penta[0],
+           stats.penta[1], stats.penta[2], stats.penta[3], stats.penta[4]);
     if (plan->has_sprt) {
         SprtBounds bounds = sprt_bounds(&plan->sprt);
         double llr = llr_now(state, &stats);
         json_number("llr", llr, ",");
         json_number("lower", bounds.lower, ",");
         json_number("upper", bounds.upper, ",");
-        printf("\"state\":\"%s\",\"model\":\"%s\",", sprt_verdict_name(state->sprt.verdict), sprt_model_name(plan->sprt.model));
+        printf("\"state\":\"%s\",\"model\":\"%s\",", sprt_verdict_name(state->sprt.verdict),
+               sprt_model_name(plan->sprt.model));
         SprtEstimate after;
         Sample seen = sprt_sample(&plan->sprt, &stats);
         Error error;
@@ -207,7 +228,7 @@ static void json_block(const MatchState *state) {
     json_number("pair_ratio", sample_pair_ratio(&sample), "}\n");
 }
 
-// --- when ---------------------------------------------------------------------------------------------------------
+// --- when
 
 static void block(const MatchState *state, bool final) {
     output_clear_live();
@@ -226,8 +247,9 @@ static void block(const MatchState *state, bool final) {
 void output_plan(const MatchState *state, uint64_t seed, bool continued) {
     const MatchPlan *plan = state->plan;
     if (plan->format == FORMAT_JSON) {
-        printf("{\"type\":\"plan\",\"seed\":%" PRIu64 ",\"pairs\":%" PRIu64 ",\"done\":%" PRIu64 ",\"journal\":\"%s\"}\n", seed, state->pairs_total,
-               state->pairs_done, plan->journal);
+        printf("{\"type\":\"plan\",\"seed\":%" PRIu64 ",\"pairs\":%" PRIu64 ",\"done\":%" PRIu64
+               ",\"journal\":\"%s\"}\n",
+               seed, state->pairs_total, state->pairs_done, plan->journal);
         return;
     }
     printf("Seed %" PRIu64 ", journal %s%s", seed, plan->journal, continued ? ": continued" : "");
@@ -239,26 +261,30 @@ void output_plan(const MatchState *state, uint64_t seed, bool continued) {
         for (int i = 0; i < 3; i++) {
             double elo = i == 0 ? spec->elo0 : i == 1 ? (spec->elo0 + spec->elo1) / 2 : spec->elo1;
             SprtPlan expected = sprt_plan(spec, sprt_true_score(spec, elo, 0.5, variance), 0.5, variance);
-            printf("SPRT [%.2f, %.2f] %s: at a true %.2f it takes about %.0f games and passes with probability %.3f\n", spec->elo0, spec->elo1,
-                   sprt_model_name(spec->model), elo, expected.games, expected.pass);
+            printf("SPRT [%.2f, %.2f] %s: at a true %.2f it takes about %.0f games and passes with "
+                   "probability %.3f\n",
+                   spec->elo0, spec->elo1, sprt_model_name(spec->model), elo, expected.games, expected.pass);
         }
     }
     fflush(stdout);
 }
 
-void output_game(const MatchState *state, uint64_t number, const Pairing *pairing, const JournalGame *game, const char *reason) {
+void output_game(const MatchState *state, uint64_t number, const Pairing *pairing, const JournalGame *game,
+                 const char *reason) {
     const MatchPlan *plan = state->plan;
     if (plan->quiet) return;
     output_clear_live();
     const char *white = plan->players[game->white == 0 ? pairing->first : pairing->second].name;
     const char *black = plan->players[game->white == 0 ? pairing->second : pairing->first].name;
     if (plan->format == FORMAT_JSON) {
-        printf("{\"type\":\"game\",\"game\":%" PRIu64 ",\"white\":\"%s\",\"black\":\"%s\",\"result\":\"%s\",\"reason\":\"%s\",\"plies\":%d}\n", number, white,
-               black, result_text(game->half_points), reason, game->plies);
+        printf("{\"type\":\"game\",\"game\":%" PRIu64
+               ",\"white\":\"%s\",\"black\":\"%s\",\"result\":\"%s\",\"reason\":\"%s\",\"plies\":%d}\n",
+               number, white, black, result_text(game->half_points), reason, game->plies);
     } else {
         uint64_t total = state->pairs_total * (uint64_t)plan->games;
         printf("Started game %" PRIu64 " of %" PRIu64 " (%s vs %s)\n", number, total, white, black);
-        printf("Finished game %" PRIu64 " (%s vs %s): %s {%s}\n", number, white, black, result_text(game->half_points), reason);
+        printf("Finished game %" PRIu64 " (%s vs %s): %s {%s}\n", number, white, black,
+               result_text(game->half_points), reason);
     }
 }
 
@@ -266,7 +292,8 @@ void output_pair(const MatchState *state) {
     const MatchPlan *plan = state->plan;
     uint64_t games = state->pairs_done * (uint64_t)plan->games;
     bool rating = plan->rating_interval && state->pairs_done % plan->rating_interval == 0;
-    if (plan->format == FORMAT_CUTECHESS && plan->player_count == 2 && !rating && plan->score_interval && games % plan->score_interval == 0) {
+    if (plan->format == FORMAT_CUTECHESS && plan->player_count == 2 && !rating && plan->score_interval &&
+        games % plan->score_interval == 0) {
         output_clear_live();
         cutechess_score(state);
     }
@@ -276,55 +303,70 @@ void output_pair(const MatchState *state) {
 
 void output_end(const MatchState *state, MatchOutcome outcome) {
     const MatchPlan *plan = state->plan;
-    if (!plan->rating_interval || state->pairs_done % plan->rating_interval != 0 || plan->format != FORMAT_FASTCHESS) block(state, true);
+    if (!plan->rating_interval || state->pairs_done % plan->rating_interval != 0 ||
+        plan->format != FORMAT_FASTCHESS)
+        block(state, true);
     if (plan->format == FORMAT_JSON) {
-        printf("{\"type\":\"end\",\"outcome\":\"%s\",\"aside\":%" PRIu64 ",\"duplicates\":%" PRIu64 ",\"incidents\":%" PRIu64 "}\n",
-               outcome == MATCH_FINISHED ? "finished" : outcome == MATCH_INTERRUPTED ? "interrupted" : "failed", state->aside, state->duplicates,
-               state->incidents);
+        printf("{\"type\":\"end\",\"outcome\":\"%s\",\"aside\":%" PRIu64 ",\"duplicates\":%" PRIu64
+               ",\"incidents\":%" PRIu64 "}\n",
+               outcome == MATCH_FINISHED      ? "finished"
+               : outcome == MATCH_INTERRUPTED ? "interrupted"
+                                              : "failed",
+               state->aside, state->duplicates, state->incidents);
         fflush(stdout);
         return;
     }
     if (plan->has_sprt) {
         switch (state->sprt.verdict) {
         case SPRT_CONTINUE:
-            if (outcome == MATCH_FINISHED) printf("SPRT ([%.2f, %.2f]) ended at the game limit - no decision\n", plan->sprt.elo0, plan->sprt.elo1);
+            if (outcome == MATCH_FINISHED)
+                printf("SPRT ([%.2f, %.2f]) ended at the game limit - no decision\n", plan->sprt.elo0,
+                       plan->sprt.elo1);
             break;
         case SPRT_ACCEPT_H0:
         case SPRT_ACCEPT_H1:
-            printf("SPRT ([%.2f, %.2f]) completed - %s was accepted\n", plan->sprt.elo0, plan->sprt.elo1, sprt_verdict_name(state->sprt.verdict));
+            printf("SPRT ([%.2f, %.2f]) completed - %s was accepted\n", plan->sprt.elo0, plan->sprt.elo1,
+                   sprt_verdict_name(state->sprt.verdict));
             SprtEstimate after;
             Stats stats = main_stats(state);
             Sample seen = sprt_sample(&plan->sprt, &stats);
             Error error;
             if (sprt_estimate(&plan->sprt, &seen, &after, &error))
-                printf("Elo after the test, median-unbiased: %.2f [%.2f, %.2f]\n", after.elo.value, after.elo.low, after.elo.high);
+                printf("Elo after the test, median-unbiased: %.2f [%.2f, %.2f]\n", after.elo.value,
+                       after.elo.low, after.elo.high);
             break;
         }
     }
     for (int i = 0; i < plan->player_count; i++)
         if (state->timeouts[i] || state->crashes[i])
-            printf("Player: %s\n  Timeouts: %" PRIu64 "\n  Crashed: %" PRIu64 "\n", plan->players[i].name, state->timeouts[i], state->crashes[i]);
+            printf("Player: %s\n  Timeouts: %" PRIu64 "\n  Crashed: %" PRIu64 "\n", plan->players[i].name,
+                   state->timeouts[i], state->crashes[i]);
     if (state->aside) printf("Pairs set aside after crashes: %" PRIu64 "\n", state->aside);
-    if (state->duplicates) printf("Duplicate games: %" PRIu64 " (copies tell nothing new: use more openings)\n", state->duplicates);
+    if (state->duplicates)
+        printf("Duplicate games: %" PRIu64 " (copies tell nothing new: use more openings)\n",
+               state->duplicates);
     if (state->latency[0] >= 0) {
         int64_t total = 0, half = 0;
         for (int i = 0; i < LATENCY_BINS; i++) total += state->latency[i];
         for (int i = 0; i < LATENCY_BINS && total > 0; i++) {
             half += state->latency[i];
             if (2 * half >= total) {
-                printf("Runner's own latency: median at most %.3f ms over %" PRId64 " moves\n", (double)(1 << i) / 1000, total);
+                printf("Runner's own latency: median at most %.3f ms over %" PRId64 " moves\n",
+                       (double)(1 << i) / 1000, total);
                 break;
             }
         }
     }
-    if (outcome == MATCH_INTERRUPTED) printf("Tournament was interrupted. Run the same command again to continue from %s\n", plan->journal);
+    if (outcome == MATCH_INTERRUPTED)
+        printf("Tournament was interrupted. Run the same command again to continue from %s\n", plan->journal);
     else if (outcome == MATCH_FINISHED) printf("Finished match\n");
     int64_t seconds = (now_ms() - state->begun_ms) / 1000;
-    printf("Total Time: %02d:%02d:%02d (hours:minutes:seconds)\n", (int)(seconds / 3600), (int)(seconds / 60 % 60), (int)(seconds % 60));
+    printf("Total Time: %02d:%02d:%02d (hours:minutes:seconds)\n", (int)(seconds / 3600),
+           (int)(seconds / 60 % 60), (int)(seconds % 60));
     fflush(stdout);
 }
 
-// --- the live line ------------------------------------------------------------------------------------------------
+// --- the live line
 
 void output_clear_live(void) {
     if (isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
@@ -332,16 +374,22 @@ void output_clear_live(void) {
 
 void output_live(const MatchState *state) {
     if (!isatty(STDERR_FILENO)) return;
-    double seconds = (double)(now_ms() - state->begun_ms) / 1000, rate = seconds > 0 ? (double)state->games_now / seconds : 0;
+    double seconds = (double)(now_ms() - state->begun_ms) / 1000,
+           rate = seconds > 0 ? (double)state->games_now / seconds : 0;
     double left = (double)((state->pairs_total - state->pairs_done) * (uint64_t)state->plan->games);
-    fprintf(stderr, "\r\033[K%" PRIu64 "/%" PRIu64 " pairs, %.1f games/s", state->pairs_done, state->pairs_total, rate);
-    if (rate > 0) fprintf(stderr, ", at most %d:%02d:%02d left", (int)(left / rate) / 3600, (int)(left / rate) / 60 % 60, (int)(left / rate) % 60);
+    fprintf(stderr, "\r\033[K%" PRIu64 "/%" PRIu64 " pairs, %.1f games/s", state->pairs_done,
+            state->pairs_total, rate);
+    if (rate > 0)
+        fprintf(stderr, ", at most %d:%02d:%02d left", (int)(left / rate) / 3600,
+                (int)(left / rate) / 60 % 60, (int)(left / rate) % 60);
     if (state->plan->player_count == 2 && state->pairs_done > 0) {
         Stats stats = main_stats(state);
         Sample sample = main_sample(state, &stats);
         Estimate elo = sample_elo(&sample);
         fprintf(stderr, ", Elo %.1f +/- %.1f", elo.value, estimate_margin(&elo));
-        if (state->plan->has_sprt) fprintf(stderr, ", LLR %.2f (%s)", llr_now(state, &stats), sprt_model_name(state->plan->sprt.model));
+        if (state->plan->has_sprt)
+            fprintf(stderr, ", LLR %.2f (%s)", llr_now(state, &stats),
+                    sprt_model_name(state->plan->sprt.model));
     }
     fflush(stderr);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a match prints: the lines of fastchess and cutechess, which other people's scripts read, and JSON lines; and
-// the live line on a terminal.
+// What a match prints: the lines of fastchess and cutechess, which other people's scripts read, and JSON
+// lines; and the live line on a terminal.
 #pragma once
 
 #include "match/match.h"
@@ -9,7 +9,8 @@
 void output_plan(const MatchState *state, uint64_t seed, bool continued);
 
 // A game has ended; number counts from 1.
-void output_game(const MatchState *state, uint64_t number, const Pairing *pairing, const JournalGame *game, const char *reason);
+void output_game(const MatchState *state, uint64_t number, const Pairing *pairing, const JournalGame *game,
+                 const char *reason);
 
 // After a pair, where an interval is due: score lines or the block of results.
 void output_pair(const MatchState *state);

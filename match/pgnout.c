@@ -50,8 +50,10 @@ static void set_time(PgnGame *game, const char *tag, const char *format, int64_t
 }
 
 static void control_tag(const TimeControl *tc, char *buffer, size_t size) {
-    if (tc->clock && tc->moves) snprintf(buffer, size, "%d/%g+%g", tc->moves, (double)tc->base_ms / 1000, (double)tc->inc_ms / 1000);
-    else if (tc->clock) snprintf(buffer, size, "%g+%g", (double)tc->base_ms / 1000, (double)tc->inc_ms / 1000);
+    if (tc->clock && tc->moves)
+        snprintf(buffer, size, "%d/%g+%g", tc->moves, (double)tc->base_ms / 1000, (double)tc->inc_ms / 1000);
+    else if (tc->clock)
+        snprintf(buffer, size, "%g+%g", (double)tc->base_ms / 1000, (double)tc->inc_ms / 1000);
     else if (tc->move_ms) snprintf(buffer, size, "%g/move", (double)tc->move_ms / 1000);
     else snprintf(buffer, size, "-");
 }
@@ -60,15 +62,20 @@ static void control_tag(const TimeControl *tc, char *buffer, size_t size) {
 static void move_comment(const MatchPlan *plan, const GameMove *m, char *buffer, size_t size) {
     int used = 0;
     if (!m->has_score) used = snprintf(buffer, size, "0.00/%d", m->depth);
-    else if (score_is_mate(m->score)) used = snprintf(buffer, size, "%cM%d/%d", m->score > 0 ? '+' : '-', SCORE_MATE - abs(m->score), m->depth);
+    else if (score_is_mate(m->score))
+        used = snprintf(buffer, size, "%cM%d/%d", m->score > 0 ? '+' : '-', SCORE_MATE - abs(m->score),
+                        m->depth);
     else used = snprintf(buffer, size, "%+.2f/%d", (double)m->score / 100, m->depth);
     used += snprintf(buffer + used, size - (size_t)used, " %.3fs", (double)m->ns / 1e9);
-    if (plan->pgn_nodes) used += snprintf(buffer + used, size - (size_t)used, ", n=%llu", (unsigned long long)m->nodes);
+    if (plan->pgn_nodes)
+        used += snprintf(buffer + used, size - (size_t)used, ", n=%llu", (unsigned long long)m->nodes);
     if (plan->pgn_seldepth) used += snprintf(buffer + used, size - (size_t)used, ", sd=%d", m->seldepth);
-    if (plan->pgn_nps && m->ns > 0) snprintf(buffer + used, size - (size_t)used, ", nps=%.0f", (double)m->nodes * 1e9 / (double)m->ns);
+    if (plan->pgn_nps && m->ns > 0)
+        snprintf(buffer + used, size - (size_t)used, ", nps=%.0f", (double)m->nodes * 1e9 / (double)m->ns);
 }
 
-static void set_tags(PgnGame *pgn, const MatchPlan *plan, uint64_t pair, const Pairing *pairing, const GameRecord *r) {
+static void set_tags(PgnGame *pgn, const MatchPlan *plan, uint64_t pair, const Pairing *pairing,
+                     const GameRecord *r) {
     const PlayerSpec *white = &plan->players[r->white == 0 ? pairing->first : pairing->second];
     const PlayerSpec *black = &plan->players[r->white == 0 ? pairing->second : pairing->first];
     char text[64], other[64];
@@ -98,7 +105,8 @@ static void set_tags(PgnGame *pgn, const MatchPlan *plan, uint64_t pair, const P
     }
 }
 
-bool pgnout_game(PgnOut *out, const MatchPlan *plan, uint64_t pair, const Pairing *pairing, const Opening *opening, const JournalGame *game, Error *error) {
+bool pgnout_game(PgnOut *out, const MatchPlan *plan, uint64_t pair, const Pairing *pairing,
+                 const Opening *opening, const JournalGame *game, Error *error) {
     GameRecord *r = out->record;
     PgnGame *pgn = &out->game;
     if (!journal_record(game, opening, r, error)) return false;

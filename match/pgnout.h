@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Games as PGN (and final positions as EPD), in order of the pairs. The files are a function of the journal: a run
-// that is continued cuts them back to where it once began and writes them again.
+// Games as PGN (and final positions as EPD), in order of the pairs. The files are a function of the journal:
+// a run that is continued cuts them back to where it once began and writes them again.
 #pragma once
 
 #include "match/match.h"
@@ -18,7 +18,8 @@ int64_t pgnout_offset(const MatchPlan *plan);
 bool pgnout_open(PgnOut *out, const MatchPlan *plan, int64_t offset, Error *error);
 
 // Writes one game.
-bool pgnout_game(PgnOut *out, const MatchPlan *plan, uint64_t pair, const Pairing *pairing, const Opening *opening, const JournalGame *game, Error *error);
+bool pgnout_game(PgnOut *out, const MatchPlan *plan, uint64_t pair, const Pairing *pairing,
+                 const Opening *opening, const JournalGame *game, Error *error);
 
 // Closes what is open.
 void pgnout_close(PgnOut *out);

@@ -27,20 +27,24 @@ static cJSON *player_json(const PlayerSpec *spec) {
     cJSON_AddStringToObject(json, "dir", spec->dir);
     cJSON_AddBoolToObject(json, "restart", spec->restart);
     cJSON_AddItemToObject(json, "tc", control_json(&spec->tc));
-    for (int i = 0; i < spec->option_count; i++) cJSON_AddStringToObject(options, spec->options[i].name, spec->options[i].value);
+    for (int i = 0; i < spec->option_count; i++)
+        cJSON_AddStringToObject(options, spec->options[i].name, spec->options[i].value);
     cJSON_AddItemToObject(json, "options", options);
     return json;
 }
 
 // The numbers of a plan by name, so that writing and reading cannot drift apart.
-#define ADJUDICATE_FIELDS(X) \
-    X(draw_number) X(draw_count) X(draw_score) X(resign_count) X(resign_score) X(resign_two_sided) X(max_moves) X(tb_wins) X(tb_draws) X(tb_ignore50) X(tb_pieces)
+#define ADJUDICATE_FIELDS(X)                                                                                 \
+    X(draw_number)                                                                                           \
+    X(draw_count) X(draw_score) X(resign_count) X(resign_score) X(resign_two_sided) X(max_moves) X(tb_wins)  \
+        X(tb_draws) X(tb_ignore50) X(tb_pieces)
 #define PLAN_FIELDS(X) X(games) X(gauntlet) X(seeds) X(noswap) X(reverse) X(order) X(plies) X(chess960)
 
 cJSON *match_plan_json(const MatchPlan *plan, const OpeningSet *openings) {
     cJSON *json = cJSON_CreateObject(), *players = cJSON_CreateArray(), *adjudicate = cJSON_CreateObject();
     char text[32];
-    for (int i = 0; i < plan->player_count; i++) cJSON_AddItemToArray(players, player_json(&plan->players[i]));
+    for (int i = 0; i < plan->player_count; i++)
+        cJSON_AddItemToArray(players, player_json(&plan->players[i]));
     cJSON_AddItemToObject(json, "engines", players);
     cJSON_AddNumberToObject(json, "rounds", (double)plan->rounds);
 #define ADD(field) cJSON_AddNumberToObject(json, #field, plan->field);
@@ -69,7 +73,7 @@ cJSON *match_plan_json(const MatchPlan *plan, const OpeningSet *openings) {
     return json;
 }
 
-// --- reading ------------------------------------------------------------------------------------------------------
+// --- reading
 
 static double number(const cJSON *json, const char *name) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, name);
@@ -93,9 +97,14 @@ static void player_from_json(PlayerSpec *spec, const cJSON *json) {
     spec->startup_ms = 10000;
     spec->ping_ms = 60000;
     spec->quit_ms = 5000;
-    spec->tc = (TimeControl){.clock = cJSON_HasObjectItem(tc, "base_ms"), .moves = (int)number(tc, "moves"), .base_ms = (int64_t)number(tc, "base_ms"),
-                             .inc_ms = (int64_t)number(tc, "inc_ms"), .move_ms = (int64_t)number(tc, "move_ms"), .nodes = (uint64_t)number(tc, "nodes"),
-                             .depth = (int)number(tc, "depth"), .margin_ms = (int64_t)number(tc, "margin_ms")};
+    spec->tc = (TimeControl){.clock = cJSON_HasObjectItem(tc, "base_ms"),
+                             .moves = (int)number(tc, "moves"),
+                             .base_ms = (int64_t)number(tc, "base_ms"),
+                             .inc_ms = (int64_t)number(tc, "inc_ms"),
+                             .move_ms = (int64_t)number(tc, "move_ms"),
+                             .nodes = (uint64_t)number(tc, "nodes"),
+                             .depth = (int)number(tc, "depth"),
+                             .margin_ms = (int64_t)number(tc, "margin_ms")};
     cJSON_ArrayForEach(option, cJSON_GetObjectItemCaseSensitive(json, "options")) {
         if (spec->option_count == MAX_PLAYER_OPTIONS) break;
         PlayerOption *o = &spec->options[spec->option_count++];
@@ -105,12 +114,14 @@ static void player_from_json(PlayerSpec *spec, const cJSON *json) {
 }
 
 bool match_plan_from_json(MatchPlan *plan, const cJSON *json, Error *error) {
-    const cJSON *engines = cJSON_GetObjectItemCaseSensitive(json, "engines"), *engine, *adjudicate = cJSON_GetObjectItemCaseSensitive(json, "adjudicate");
+    const cJSON *engines = cJSON_GetObjectItemCaseSensitive(json, "engines"), *engine,
+                *adjudicate = cJSON_GetObjectItemCaseSensitive(json, "adjudicate");
     const cJSON *sprt = cJSON_GetObjectItemCaseSensitive(json, "sprt");
     int count = cJSON_GetArraySize(engines);
     char text[32];
     *plan = (MatchPlan){.concurrency = 1};
-    if (count < 2 || count > MATCH_MAX_PLAYERS) return error_set(error, "the plan has %d engines, 2 to %d were expected", count, MATCH_MAX_PLAYERS);
+    if (count < 2 || count > MATCH_MAX_PLAYERS)
+        return error_set(error, "the plan has %d engines, 2 to %d were expected", count, MATCH_MAX_PLAYERS);
     plan->players = calloc((size_t)count, sizeof *plan->players);
     if (!plan->players) return error_set(error, "not enough memory");
     cJSON_ArrayForEach(engine, engines) player_from_json(&plan->players[plan->player_count++], engine);
@@ -129,7 +140,10 @@ bool match_plan_from_json(MatchPlan *plan, const cJSON *json, Error *error) {
     plan->has_sprt = sprt != NULL;
     if (sprt) {
         string(sprt, "model", text, sizeof text);
-        plan->sprt = (SprtSpec){.elo0 = number(sprt, "elo0"), .elo1 = number(sprt, "elo1"), .alpha = number(sprt, "alpha"), .beta = number(sprt, "beta"),
+        plan->sprt = (SprtSpec){.elo0 = number(sprt, "elo0"),
+                                .elo1 = number(sprt, "elo1"),
+                                .alpha = number(sprt, "alpha"),
+                                .beta = number(sprt, "beta"),
                                 .batch = (int)number(sprt, "batch")};
         if (!sprt_model_parse(text, &plan->sprt.model, error)) return false;
     }

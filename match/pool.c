@@ -29,7 +29,9 @@ typedef struct PoolWorker {
     pthread_t thread;
 } PoolWorker;
 
-static void *slot_of(Pool *pool, uint64_t number) { return pool->results + number % pool->slots * pool->spec.result_size; }
+static void *slot_of(Pool *pool, uint64_t number) {
+    return pool->results + number % pool->slots * pool->spec.result_size;
+}
 
 static void make_room(Pool *pool, uint64_t wanted) {
     if (wanted <= pool->slots) return;
@@ -84,7 +86,8 @@ void pool_preload(Pool *pool, uint64_t number, const void *result) {
 
 // Hands everything that is next in order to the consumer.
 static void drain(Pool *pool) {
-    while (!pool->over && pool->consumed < pool->spec.end && pool->states[pool->consumed % pool->slots] == SLOT_DONE) {
+    while (!pool->over && pool->consumed < pool->spec.end &&
+           pool->states[pool->consumed % pool->slots] == SLOT_DONE) {
         uint64_t number = pool->consumed;
         if (!pool->hooks.consume(pool->hooks.context, number, slot_of(pool, number))) {
             pool->over = true;
@@ -99,7 +102,9 @@ static void drain(Pool *pool) {
 // Waits for a number that may be started; false when there is none left.
 static bool take(Pool *pool, uint64_t *number) {
     for (;;) {
-        while (pool->next < pool->consumed || (pool->next < pool->consumed + pool->slots && pool->next < pool->spec.end && pool->states[pool->next % pool->slots] == SLOT_DONE))
+        while (pool->next < pool->consumed ||
+               (pool->next < pool->consumed + pool->slots && pool->next < pool->spec.end &&
+                pool->states[pool->next % pool->slots] == SLOT_DONE))
             pool->next++;
         if (pool->over || pool->next >= pool->spec.end || atomic_load(&pool->stop->level)) return false;
         if (pool->next < pool->consumed + pool->spec.window) break;

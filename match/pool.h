@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Workers that play numbered pairs side by side, and one consumer that gets the results in order of their numbers,
-// whatever order they finish in. Matches and tuning runs are both pools; they differ in what a pair is.
+// Workers that play numbered pairs side by side, and one consumer that gets the results in order of their
+// numbers, whatever order they finish in. Matches and tuning runs are both pools; they differ in what a pair
+// is.
 #pragma once
 
 #include <stdatomic.h>
@@ -10,7 +11,8 @@
 
 // What a pool calls. `result` points to spec.result_size bytes that the hooks own the meaning of.
 typedef struct PoolHooks {
-    // Worker thread: plays pair number; false if it could not be finished (interrupted): it then counts nowhere.
+    // Worker thread: plays pair number; false if it could not be finished (interrupted): it then counts
+    // nowhere.
     bool (*play)(void *context, int worker, uint64_t number, void *result);
     // Under the pool's lock, in the order in which pairs finish: keeps a result for good (the journal).
     void (*record)(void *context, uint64_t number, const void *result);
@@ -38,8 +40,8 @@ Pool *pool_create(const PoolSpec *spec, const PoolHooks *hooks);
 // Hands over a result that an earlier run recorded; before pool_run only.
 void pool_preload(Pool *pool, uint64_t number, const void *result);
 
-// Runs until all pairs are consumed, consume says so, or a stop is asked for: then the pairs in flight are finished; once
-// *interrupt is set play is expected to give up. Returns the number of pairs consumed.
+// Runs until all pairs are consumed, consume says so, or a stop is asked for: then the pairs in flight are
+// finished; once *interrupt is set play is expected to give up. Returns the number of pairs consumed.
 uint64_t pool_run(Pool *pool, Stop *stop, _Atomic bool *interrupt);
 
 // Frees the pool.

@@ -21,7 +21,8 @@ static bool keep(void *context, const JournalPair *pair, Error *error) {
         list->pairs = grown;
     }
     list->pairs[list->count] = *pair;
-    for (int g = 0; g < 2; g++) list->pairs[list->count].game[g].moves = list->pairs[list->count].game[g].reason = NULL;
+    for (int g = 0; g < 2; g++)
+        list->pairs[list->count].game[g].moves = list->pairs[list->count].game[g].reason = NULL;
     list->count++;
     return true;
 }
@@ -31,7 +32,8 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// Reads plan and pairs; what lies beyond a gap or beyond the verdict of a test is left out, as it counts nowhere.
+// Reads plan and pairs; what lies beyond a gap or beyond the verdict of a test is left out, as it counts
+// nowhere.
 static bool load(const char *path, MatchPlan *plan, PairList *list, Error *error) {
     cJSON *json = NULL;
     int64_t size;
@@ -49,7 +51,8 @@ static bool load(const char *path, MatchPlan *plan, PairList *list, Error *error
         list->pairs[kept++] = *pair;
         if (!plan->has_sprt || pair->games != 2) continue;
         int points[2];
-        for (int g = 0; g < 2; g++) points[g] = pair->game[g].white == 0 ? pair->game[g].half_points : 2 - pair->game[g].half_points;
+        for (int g = 0; g < 2; g++)
+            points[g] = pair->game[g].white == 0 ? pair->game[g].half_points : 2 - pair->game[g].half_points;
         sprt_add_pair(&sprt, points[0], points[1]);
     }
     list->count = kept;
@@ -67,8 +70,10 @@ bool match_digest(const char *path, Error *error) {
         for (int g = 0; g < pair->games; g++) {
             const JournalGame *game = &pair->game[g];
             char line[160];
-            int used = snprintf(line, sizeof line, "pair %llu game %d white %d points %d end %s plies %d moves %016llx\n", (unsigned long long)pair->number + 1,
-                                g + 1, game->white, game->half_points, game_end_name(game->end), game->plies, (unsigned long long)game->digest);
+            int used = snprintf(line, sizeof line,
+                                "pair %llu game %d white %d points %d end %s plies %d moves %016llx\n",
+                                (unsigned long long)pair->number + 1, g + 1, game->white, game->half_points,
+                                game_end_name(game->end), game->plies, (unsigned long long)game->digest);
             fputs(line, stdout);
             whole = digest_of(whole, line, (size_t)used);
         }
@@ -80,12 +85,13 @@ bool match_digest(const char *path, Error *error) {
 }
 
 // Plays one game again; names what differs.
-static bool replay_game(const MatchPlan *plan, const Pairing *pairing, const Opening *opening, Player *players[2], const JournalPair *pair, int g,
-                        GameRecord *record, bool *same) {
+static bool replay_game(const MatchPlan *plan, const Pairing *pairing, const Opening *opening,
+                        Player *players[2], const JournalPair *pair, int g, GameRecord *record, bool *same) {
     static const _Atomic bool Never = false;
     const JournalGame *game = &pair->game[g];
     int index[2] = {pairing->first, pairing->second};
-    GameSetup setup = {.white = game->white, .opening = opening, .adjudicate = &plan->adjudicate, .interrupt = &Never};
+    GameSetup setup = {
+        .white = game->white, .opening = opening, .adjudicate = &plan->adjudicate, .interrupt = &Never};
     for (int side = 0; side < 2; side++) {
         setup.players[side] = players[side];
         setup.tc[side] = &plan->players[index[side]].tc;
@@ -112,14 +118,16 @@ bool match_replay(const char *path, int64_t only, Error *error) {
         Pairing pairing = match_pairing(&plan, pair->number);
         const TimeControl *tc = &plan.players[pairing.first].tc;
         if (tc->clock || tc->move_ms) {
-            ok = error_set(error, "%s: pair %llu was played by the clock and cannot be played again", path, (unsigned long long)pair->number + 1);
+            ok = error_set(error, "%s: pair %llu was played by the clock and cannot be played again", path,
+                           (unsigned long long)pair->number + 1);
             break;
         }
         Opening opening;
         ok = match_opening(&plan, plan.openings[0] ? &openings : NULL, pair->number, &opening, error);
         for (int side = 0; ok && side < 2; side++) {
             player_destroy(players[side]);
-            ok = (players[side] = player_create(&plan.players[side == 0 ? pairing.first : pairing.second], -1, error)) != NULL;
+            ok = (players[side] = player_create(&plan.players[side == 0 ? pairing.first : pairing.second], -1,
+                                                error)) != NULL;
         }
         for (int g = 0; ok && g < pair->games; g++) {
             bool same;
@@ -127,13 +135,16 @@ bool match_replay(const char *path, int64_t only, Error *error) {
             played++;
             if (same) continue;
             different++;
-            printf("pair %llu game %d differs: journal %d plies, %s, %016llx; now %d plies, %s, %016llx\n", (unsigned long long)pair->number + 1, g + 1,
-                   pair->game[g].plies, game_end_name(pair->game[g].end), (unsigned long long)pair->game[g].digest, record->plies,
+            printf("pair %llu game %d differs: journal %d plies, %s, %016llx; now %d plies, %s, %016llx\n",
+                   (unsigned long long)pair->number + 1, g + 1, pair->game[g].plies,
+                   game_end_name(pair->game[g].end), (unsigned long long)pair->game[g].digest, record->plies,
                    game_end_name(record->end), (unsigned long long)record->digest);
         }
     }
     if (ok && played == 0) ok = error_set(error, "%s: there is no such pair", path);
-    if (ok) printf("%llu games played again, %llu differ\n", (unsigned long long)played, (unsigned long long)different);
+    if (ok)
+        printf("%llu games played again, %llu differ\n", (unsigned long long)played,
+               (unsigned long long)different);
     if (ok && different) ok = error_set(error, "%s: %llu games differ", path, (unsigned long long)different);
     for (int side = 0; side < 2; side++) player_destroy(players[side]);
     opening_set_free(&openings);

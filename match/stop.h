@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How a long run is asked to stop: SIGINT, SIGTERM or SIGHUP once lets the pairs in flight finish, twice ends at once.
-// The signals are blocked and looked for now and then, so no handler and no global is needed.
+// How a long run is asked to stop: SIGINT, SIGTERM or SIGHUP once lets the pairs in flight finish, twice ends
+// at once. The signals are blocked and looked for now and then, so no handler and no global is needed.
 #pragma once
 
 #include <stdatomic.h>
@@ -10,8 +10,8 @@ typedef struct Stop {
     _Atomic int level;
 } Stop;
 
-// Blocks the three signals in this thread and those it will create, and ignores SIGPIPE so that a dead engine cannot
-// take the runner with it. Children that are to hear signals must unblock them.
+// Blocks the three signals in this thread and those it will create, and ignores SIGPIPE so that a dead engine
+// cannot take the runner with it. Children that are to hear signals must unblock them.
 void stop_block(void);
 
 // Unblocks the three signals; for child processes before they go on.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// hone-match as people run it: the same plan gives the same games whatever the concurrency, the kind of player, a
-// kill -9 or a crash inside; what is wrong is told in one line before game 1.
+// hone-match as people run it: the same plan gives the same games whatever the concurrency, the kind of
+// player, a kill -9 or a crash inside; what is wrong is told in one line before game 1.
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +26,10 @@ static int shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static int shell(const char *format, ...) {
     char command[4000];
     va_list args;
-    int used = snprintf(command, sizeof command, "cd %s; H=$(realpath %s/hone); M=$(realpath %s/hone-match); O=$(realpath %s/openings/balanced.epd); ", Folder, top(), top(), top());
+    int used = snprintf(
+        command, sizeof command,
+        "cd %s; H=$(realpath %s/hone); M=$(realpath %s/hone-match); O=$(realpath %s/openings/balanced.epd); ",
+        Folder, top(), top(), top());
     va_start(args, format);
     vsnprintf(command + used, sizeof command - (size_t)used, format, args);
     va_end(args);
@@ -48,70 +51,101 @@ static const char *output(char *buffer, size_t size, const char *command) {
     return buffer;
 }
 
-#define PLAN(nodes, rounds) "-each nodes=" nodes " -rounds " rounds " -openings file=$O order=random -srand 7 -ratinginterval 0 -quiet"
+#define PLAN(nodes, rounds)                                                                                  \
+    "-each nodes=" nodes " -rounds " rounds                                                                  \
+    " -openings file=$O order=random -srand 7 -ratinginterval 0 -quiet"
 #define BUILTIN "-engine cmd=builtin name=A -engine cmd=builtin name=B option.LmrBase=1300 "
-#define UCI "-engine cmd=$H name=A option.Hash=1 -engine cmd=$H name=B option.Hash=1 option.LmrBase=1300 "
+#define UCI     "-engine cmd=$H name=A option.Hash=1 -engine cmd=$H name=B option.Hash=1 option.LmrBase=1300 "
 
 static void test_same_games_at_any_concurrency_and_as_uci(void) {
-    for (int c = 1; c <= 4; c *= 2) TEST_ASSERT_EQUAL_INT(0, shell("$M " BUILTIN PLAN("300", "12") " -concurrency %d -journal c%d.journal > /dev/null", c, c));
-    TEST_ASSERT_EQUAL_INT(0, shell("$M " UCI PLAN("300", "12") " -concurrency 2 -journal u.journal > /dev/null"));
+    for (int c = 1; c <= 4; c *= 2)
+        TEST_ASSERT_EQUAL_INT(
+            0,
+            shell("$M " BUILTIN PLAN("300", "12") " -concurrency %d -journal c%d.journal > /dev/null", c, c));
+    TEST_ASSERT_EQUAL_INT(
+        0, shell("$M " UCI PLAN("300", "12") " -concurrency 2 -journal u.journal > /dev/null"));
     for (int c = 1; c <= 4; c *= 2) shell("$M digest c%d.journal > c%d.digest", c, c);
     shell("$M digest u.journal > u.digest");
-    TEST_ASSERT_EQUAL_INT(0, shell("test $(wc -l < c1.digest) = 25 && cmp c1.digest c2.digest && cmp c1.digest c4.digest && cmp c1.digest u.digest"));
+    TEST_ASSERT_EQUAL_INT(0, shell("test $(wc -l < c1.digest) = 25 && cmp c1.digest c2.digest && cmp "
+                                   "c1.digest c4.digest && cmp c1.digest u.digest"));
 }
 
 static void test_equal_engines_mirror_each_other(void) {
     char text[4000];
-    TEST_ASSERT_EQUAL_INT(0, shell("$M -engine cmd=builtin -engine cmd=builtin " PLAN("300", "25") " -concurrency 2 -journal e.journal > e.out"));
-    TEST_ASSERT_EQUAL_INT(0, shell("grep -q 'Ptnml(0-2): \\[0, 0, 25, 0, 0\\]' e.out && grep -q '(50.00 %%)' e.out"));
+    TEST_ASSERT_EQUAL_INT(0, shell("$M -engine cmd=builtin -engine cmd=builtin " PLAN(
+                                 "300", "25") " -concurrency 2 -journal e.journal > e.out"));
+    TEST_ASSERT_EQUAL_INT(
+        0, shell("grep -q 'Ptnml(0-2): \\[0, 0, 25, 0, 0\\]' e.out && grep -q '(50.00 %%)' e.out"));
     // Both games of a pair have the same digest.
     output(text, sizeof text, "$M digest e.journal | grep ^pair | awk '{print $2, $NF}' | sort -u | wc -l");
     TEST_ASSERT_EQUAL_STRING("25", text);
 }
 
 // PGN without what depends on the clock.
-#define PLAIN_PGN(file) "grep -vE '^.(Date|GameDuration|GameStartTime|GameEndTime) ' " file " | tr '\\n' ' ' | sed -E 's/ [0-9.]+s([,}])/\\1/g'"
+#define PLAIN_PGN(file)                                                                                      \
+    "grep -vE '^.(Date|GameDuration|GameStartTime|GameEndTime) ' " file                                      \
+    " | tr '\\n' ' ' | sed -E 's/ [0-9.]+s([,}])/\\1/g'"
 
 static void test_kill_and_resume(void) {
     const char *pairs = test_long() ? "200" : "40";
     int kills = test_long() ? 50 : 6;
     char plan[600];
-    snprintf(plan, sizeof plan, BUILTIN "-each nodes=%d -rounds %s -openings file=$O order=random -srand 9 -ratinginterval 0 -quiet -concurrency 2", test_long() ? 2000 : 400, pairs);
+    snprintf(plan, sizeof plan,
+             BUILTIN "-each nodes=%d -rounds %s -openings file=$O order=random -srand 9 -ratinginterval 0 "
+                     "-quiet -concurrency 2",
+             test_long() ? 2000 : 400, pairs);
     TEST_ASSERT_EQUAL_INT(0, shell("$M %s -journal whole.journal -pgnout file=whole.pgn > /dev/null", plan));
     for (int i = 0; i < kills; i++) {
         double wait = 0.02 + random_unit(random_at(3, 4, (uint64_t)i)) * (test_long() ? 0.6 : 0.2);
         // The journal's whole lines before the kill must all be there after it.
-        shell("cp killed.journal before 2> /dev/null; setsid $M %s -journal killed.journal -pgnout file=killed.pgn > /dev/null 2>&1 & p=$!; sleep %.3f; kill -9 -$p $p 2> /dev/null; wait $p 2> /dev/null; true", plan, wait);
+        shell("cp killed.journal before 2> /dev/null; setsid $M %s -journal killed.journal -pgnout "
+              "file=killed.pgn > /dev/null 2>&1 & p=$!; sleep %.3f; kill -9 -$p $p 2> /dev/null; wait $p 2> "
+              "/dev/null; true",
+              plan, wait);
         if (shell("test -s before") == 0)
-            TEST_ASSERT_EQUAL_INT(0, shell("head -n -1 before > kept; head -c $(wc -c < kept) killed.journal | cmp - kept"));
+            TEST_ASSERT_EQUAL_INT(
+                0, shell("head -n -1 before > kept; head -c $(wc -c < kept) killed.journal | cmp - kept"));
         if (shell("$M digest killed.journal 2> /dev/null | tail -1 | grep -q '^%s pairs'", pairs) == 0) break;
     }
     if (shell("$M digest killed.journal | tail -1 | grep -q '^%s pairs'", pairs) != 0)
-        TEST_ASSERT_EQUAL_INT(0, shell("$M %s -journal killed.journal -pgnout file=killed.pgn > /dev/null", plan));
-    TEST_ASSERT_EQUAL_INT(0, shell("$M digest whole.journal > w.digest; $M digest killed.journal | cmp - w.digest"));
-    TEST_ASSERT_EQUAL_INT(0, shell(PLAIN_PGN("whole.pgn") " > w.txt; " PLAIN_PGN("killed.pgn") " > k.txt; test -s w.txt && cmp w.txt k.txt"));
+        TEST_ASSERT_EQUAL_INT(
+            0, shell("$M %s -journal killed.journal -pgnout file=killed.pgn > /dev/null", plan));
+    TEST_ASSERT_EQUAL_INT(
+        0, shell("$M digest whole.journal > w.digest; $M digest killed.journal | cmp - w.digest"));
+    TEST_ASSERT_EQUAL_INT(0, shell(PLAIN_PGN("whole.pgn") " > w.txt; " PLAIN_PGN(
+                                 "killed.pgn") " > k.txt; test -s w.txt && cmp w.txt k.txt"));
 }
 
 static void test_interrupt_and_continue(void) {
-    TEST_ASSERT_EQUAL_INT(0, shell("$M " BUILTIN PLAN("400", "40") " -concurrency 2 -journal iw.journal > /dev/null"));
-    int status = shell("$M " BUILTIN PLAN("400", "40") " -concurrency 2 -journal i.journal > i.out & p=$!; sleep 0.15; kill -TERM $p; wait $p");
+    TEST_ASSERT_EQUAL_INT(
+        0, shell("$M " BUILTIN PLAN("400", "40") " -concurrency 2 -journal iw.journal > /dev/null"));
+    int status = shell("$M " BUILTIN PLAN(
+        "400", "40") " -concurrency 2 -journal i.journal > i.out & p=$!; sleep 0.15; kill -TERM $p; wait $p");
     if (status != 0) { // it may have been quicker than the signal
         TEST_ASSERT_EQUAL_INT(1, status);
         TEST_ASSERT_EQUAL_INT(0, shell("grep -q 'Run the same command again to continue' i.out"));
-        TEST_ASSERT_EQUAL_INT(0, shell("$M " BUILTIN PLAN("400", "40") " -concurrency 1 -journal i.journal > /dev/null"));
+        TEST_ASSERT_EQUAL_INT(
+            0, shell("$M " BUILTIN PLAN("400", "40") " -concurrency 1 -journal i.journal > /dev/null"));
     }
-    TEST_ASSERT_EQUAL_INT(0, shell("$M digest iw.journal > iw.digest; $M digest i.journal | cmp - iw.digest"));
+    TEST_ASSERT_EQUAL_INT(0,
+                          shell("$M digest iw.journal > iw.digest; $M digest i.journal | cmp - iw.digest"));
 }
 
 // A builtin engine that crashes on one position: the night goes on, the pair is set aside and reported.
 static void test_a_crash_inside_costs_one_pair(void) {
     Position pos;
     position_from_fen(&pos, "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3", NULL);
-    shell("printf 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\\nr1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3\\n"
+    shell("printf 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 "
+          "1\\nr1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3\\n"
           "rnbqkbnr/ppp1pppp/8/3p4/3P4/8/PPP1PPPP/RNBQKBNR w KQkq - 0 2\\n' > three.epd");
-    TEST_ASSERT_EQUAL_INT(0, shell("ulimit -c 0; $M " BUILTIN "-each nodes=200 -rounds 3 -openings file=three.epd -journal x.journal -crashkey %016llx > x.out 2> x.err", (unsigned long long)pos.key));
-    TEST_ASSERT_EQUAL_INT(0, shell("grep -q 'Pairs set aside after crashes: 1' x.out && grep -q 'pair 2 was in flight in two crashes: set aside' x.err"));
-    TEST_ASSERT_EQUAL_INT(0, shell("$M digest x.journal | grep -q 'pair 2 set aside' && test $($M digest x.journal | grep -c game) = 4"));
+    TEST_ASSERT_EQUAL_INT(
+        0, shell("ulimit -c 0; $M " BUILTIN "-each nodes=200 -rounds 3 -openings file=three.epd -journal "
+                                            "x.journal -crashkey %016llx > x.out 2> x.err",
+                 (unsigned long long)pos.key));
+    TEST_ASSERT_EQUAL_INT(0, shell("grep -q 'Pairs set aside after crashes: 1' x.out && grep -q 'pair 2 was "
+                                   "in flight in two crashes: set aside' x.err"));
+    TEST_ASSERT_EQUAL_INT(0, shell("$M digest x.journal | grep -q 'pair 2 set aside' && test $($M digest "
+                                   "x.journal | grep -c game) = 4"));
 }
 
 static void refused(const char *arguments, const char *expected) {
@@ -126,36 +160,54 @@ static void test_what_is_wrong_is_refused(void) {
     refused("-engine cmd=builtin -engine cmd=builtin -each nodes=x", "nodes: 'x' is not a whole number");
     refused("-engine cmd=builtin -engine cmd=builtin", "has no limit");
     refused("-engine cmd=builtin -each nodes=10", "two engines are needed");
-    refused("-engine cmd=builtin option.NoSuch=1 -engine cmd=builtin -each nodes=10 -journal r1.journal", "NoSuch");
-    refused("-engine cmd=builtin option.LmrBase=99999 -engine cmd=builtin -each nodes=10 -journal r2.journal", "LmrBase");
+    refused("-engine cmd=builtin option.NoSuch=1 -engine cmd=builtin -each nodes=10 -journal r1.journal",
+            "NoSuch");
+    refused("-engine cmd=builtin option.LmrBase=99999 -engine cmd=builtin -each nodes=10 -journal r2.journal",
+            "LmrBase");
     refused("-engine cmd=./nothere -engine cmd=builtin -each nodes=10 -journal r3.journal", "nothere");
     refused("-engine cmd=builtin -engine cmd=builtin -each nodes=10 -nosuch", "there is no option '-nosuch'");
     refused("-engine cmd=builtin -engine cmd=builtin -each nodes=10 -sprt elo0=5 elo1=0", "-sprt");
-    refused("-engine cmd=builtin -engine cmd=builtin -each nodes=10 -openings file=nothere.epd -journal r4.journal", "nothere.epd");
-    shell("$M " BUILTIN PLAN("50", "2") " -journal d.journal > /dev/null; $M " BUILTIN PLAN("50", "200") " -journal d2.journal > /dev/null & sleep 0.1; kill -INT $!; wait $!; true");
+    refused("-engine cmd=builtin -engine cmd=builtin -each nodes=10 -openings file=nothere.epd -journal "
+            "r4.journal",
+            "nothere.epd");
+    shell("$M " BUILTIN PLAN("50", "2") " -journal d.journal > /dev/null; $M " BUILTIN PLAN(
+        "50", "200") " -journal d2.journal > /dev/null & sleep 0.1; kill -INT $!; wait $!; true");
     refused(BUILTIN PLAN("60", "200") " -journal d2.journal", "nodes");
 }
 
 static void test_a_damaged_journal_is_refused_and_a_torn_one_is_mended(void) {
-    TEST_ASSERT_EQUAL_INT(0, shell("$M " BUILTIN PLAN("50", "8") " -journal t.journal > /dev/null; $M digest t.journal > t.digest"));
+    TEST_ASSERT_EQUAL_INT(
+        0, shell("$M " BUILTIN PLAN("50",
+                                    "8") " -journal t.journal > /dev/null; $M digest t.journal > t.digest"));
     // Cut the last line in half: the pair is played again.
     shell("head -c -40 t.journal > torn.journal");
-    TEST_ASSERT_EQUAL_INT(0, shell("$M " BUILTIN PLAN("50", "8") " -journal torn.journal > /dev/null; $M digest torn.journal | cmp - t.digest"));
+    TEST_ASSERT_EQUAL_INT(
+        0, shell("$M " BUILTIN PLAN(
+               "50", "8") " -journal torn.journal > /dev/null; $M digest torn.journal | cmp - t.digest"));
     // One digit changed in the middle: refused, with the line.
     shell("sed '4s/plies\":[0-9]/plies\":9/' t.journal | sed '4s/plies\":9/plies\":77/' > bad.journal");
     refused("digest bad.journal", "line 4: damaged");
 }
 
 static void test_lines_that_scripts_read(void) {
-    TEST_ASSERT_EQUAL_INT(0, shell("$M " BUILTIN "-each nodes=100 -rounds 10 -openings file=$O order=random -srand 7 -journal l.journal -sprt elo0=0 elo1=500 batch=64 > l.out"));
+    TEST_ASSERT_EQUAL_INT(
+        0, shell("$M " BUILTIN "-each nodes=100 -rounds 10 -openings file=$O order=random -srand 7 -journal "
+                               "l.journal -sprt elo0=0 elo1=500 batch=64 > l.out"));
     // fishtest and OpenBench
-    TEST_ASSERT_EQUAL_INT(0, shell("grep -qE '^Games: [0-9]+, Wins: [0-9]+, Losses: [0-9]+, Draws: [0-9]+, Points: [0-9.]+ \\([0-9.]+ %%\\)$' l.out"));
-    TEST_ASSERT_EQUAL_INT(0, shell("grep -qE '^Ptnml\\(0-2\\): \\[[0-9]+, [0-9]+, [0-9]+, [0-9]+, [0-9]+\\]' l.out"));
-    TEST_ASSERT_EQUAL_INT(0, shell("test $(grep -cE '^Finished game [0-9]+ \\([^ ]+ vs [^ ]+\\): (1-0|0-1|1/2-1/2) \\{.+\\}$' l.out) = 20"));
-    TEST_ASSERT_EQUAL_INT(0, shell("grep -qE '^LLR: -?[0-9.]+ \\(-?[0-9.]+%%\\) \\(-2.94, 2.94\\) \\[0.00, 500.00\\]' l.out && grep -qx 'Finished match' l.out"));
+    TEST_ASSERT_EQUAL_INT(0, shell("grep -qE '^Games: [0-9]+, Wins: [0-9]+, Losses: [0-9]+, Draws: [0-9]+, "
+                                   "Points: [0-9.]+ \\([0-9.]+ %%\\)$' l.out"));
+    TEST_ASSERT_EQUAL_INT(
+        0, shell("grep -qE '^Ptnml\\(0-2\\): \\[[0-9]+, [0-9]+, [0-9]+, [0-9]+, [0-9]+\\]' l.out"));
+    TEST_ASSERT_EQUAL_INT(0, shell("test $(grep -cE '^Finished game [0-9]+ \\([^ ]+ vs [^ ]+\\): "
+                                   "(1-0|0-1|1/2-1/2) \\{.+\\}$' l.out) = 20"));
+    TEST_ASSERT_EQUAL_INT(0, shell("grep -qE '^LLR: -?[0-9.]+ \\(-?[0-9.]+%%\\) \\(-2.94, 2.94\\) \\[0.00, "
+                                   "500.00\\]' l.out && grep -qx 'Finished match' l.out"));
     // cutechess: weather-factory and chess-tuning-tools; W - L - D and two blanks before the bracket
-    TEST_ASSERT_EQUAL_INT(0, shell("$M " BUILTIN "-each nodes=100 -rounds 5 -openings file=$O order=random -srand 7 -journal k.journal -output format=cutechess > k.out"));
-    TEST_ASSERT_EQUAL_INT(0, shell("grep -qE '^Score of A vs B: [0-9]+ - [0-9]+ - [0-9]+  \\[[0-9.]+\\] 10$' k.out && grep -qE '^Elo difference: ' k.out"));
+    TEST_ASSERT_EQUAL_INT(
+        0, shell("$M " BUILTIN "-each nodes=100 -rounds 5 -openings file=$O order=random -srand 7 -journal "
+                               "k.journal -output format=cutechess > k.out"));
+    TEST_ASSERT_EQUAL_INT(0, shell("grep -qE '^Score of A vs B: [0-9]+ - [0-9]+ - [0-9]+  \\[[0-9.]+\\] 10$' "
+                                   "k.out && grep -qE '^Elo difference: ' k.out"));
 }
 
 int main(void) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The search against things that are known: a plain negamax written here, published positions, its own symmetry,
-// exact node limits, and engines side by side in one process.
+// The search against things that are known: a plain negamax written here, published positions, its own
+// symmetry, exact node limits, and engines side by side in one process.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ void tearDown(void) {}
 
 static bool long_run(void) { return getenv("HONE_LONG") != NULL; }
 
-// --- the oracle: negamax with quiescence, nothing else ------------------------------------------------------------
+// --- the oracle: negamax with quiescence, nothing else
 
 static int oracle_quiescence(const Position *pos, int alpha, int beta, int ply) {
     MoveList list;
@@ -55,10 +55,10 @@ static int oracle(const Position *pos, int depth, int alpha, int beta, int ply) 
     return best;
 }
 
-// --- positions and engines ----------------------------------------------------------------------------------------
+// --- positions and engines
 
-// A position of at most `men` men after a random game that likes captures, with the half-move clock at zero and at
-// least one legal move. Few men keep a search without any ordering or pruning affordable.
+// A position of at most `men` men after a random game that likes captures, with the half-move clock at zero
+// and at least one legal move. Few men keep a search without any ordering or pruning affordable.
 static Position random_position(uint64_t index, int men) {
     for (uint64_t try = 0;; try++) {
         Position pos, after;
@@ -128,7 +128,8 @@ static void test_equals_plain_negamax(void) {
 static void test_colour_flip(void) {
     Engine *engine = engine_create(4);
     Params params = everything_off();
-    params.UsePVS = params.MoveOrdering = params.IterativeDeepening = params.MainHistory = params.UseTT = params.TtEqualDepth = 1;
+    params.UsePVS = params.MoveOrdering = params.IterativeDeepening = params.MainHistory = params.UseTT =
+        params.TtEqualDepth = 1;
     for (int i = 0; i < (long_run() ? 100 : 6); i++) {
         Position pos = random_position((uint64_t)i + 5000, 12), flipped = position_flip(&pos);
         SearchResult a = search_depth(engine, &params, &pos, long_run() ? 5 : 4);
@@ -138,7 +139,7 @@ static void test_colour_flip(void) {
     engine_destroy(engine);
 }
 
-// --- known positions ----------------------------------------------------------------------------------------------
+// --- known positions
 
 static SearchResult solve(Engine *engine, const char *fen, SearchLimits limits) {
     Position pos;
@@ -165,7 +166,8 @@ static void test_zugzwang_five(void) {
     expect_move(engine, "8/8/p1p5/1p5p/1P5p/8/PPP2K1p/4R1rk w - - 0 1", "e1f1", nodes);
     expect_move(engine, "1q1k4/2Rr4/8/2Q3K1/8/8/8/8 w - - 0 1", "g5h6", nodes);
     expect_move(engine, "7k/5K2/5P1p/3p4/6P1/3p4/8/8 w - - 0 1", "g4g5 f7e7", nodes);
-    if (long_run()) expect_move(engine, "8/6B1/p5p1/Pp4kp/1P5r/5P1Q/4q1PK/8 w - - 0 1", "h3h4", nodes); // wants depth 34
+    if (long_run())
+        expect_move(engine, "8/6B1/p5p1/Pp4kp/1P5r/5P1Q/4q1PK/8 w - - 0 1", "h3h4", nodes); // wants depth 34
     expect_move(engine, "8/8/1p1r1k2/p1pPN1p1/P3KnP1/1P6/8/3R4 b - - 0 1", "f4d5", nodes);
     engine_destroy(engine);
 }
@@ -178,13 +180,18 @@ static void test_fine_70(void) {
 
 static void test_mates_and_stalemates(void) {
     Engine *engine = engine_create(16);
-    TEST_ASSERT_EQUAL_INT(SCORE_MATE - 1, solve(engine, "5K2/8/2qk4/2nPp3/3r4/6B1/B7/3R4 w - e6 0 1", (SearchLimits){.depth = 4}).score);
-    TEST_ASSERT_EQUAL_INT(-SCORE_MATE + 2, solve(engine, "2brrb2/8/p7/Q7/1p1kpPp1/1P1pN1K1/3P4/8 b - - 0 1", (SearchLimits){.depth = 5}).score);
+    TEST_ASSERT_EQUAL_INT(
+        SCORE_MATE - 1,
+        solve(engine, "5K2/8/2qk4/2nPp3/3r4/6B1/B7/3R4 w - e6 0 1", (SearchLimits){.depth = 4}).score);
+    TEST_ASSERT_EQUAL_INT(
+        -SCORE_MATE + 2,
+        solve(engine, "2brrb2/8/p7/Q7/1p1kpPp1/1P1pN1K1/3P4/8 b - - 0 1", (SearchLimits){.depth = 5}).score);
     Position pos;
     position_from_fen(&pos, "8/5R2/2K1P3/4k3/8/b1PPpp1B/5p2/8 w - - 0 1", NULL);
     SearchLimits only = {.depth = 8};
     only.searchmoves.moves[only.searchmoves.count++] = notation_from_uci(&pos, "c6d7");
-    TEST_ASSERT_EQUAL_INT(SCORE_MATE - 3, solve(engine, "8/5R2/2K1P3/4k3/8/b1PPpp1B/5p2/8 w - - 0 1", only).score);
+    TEST_ASSERT_EQUAL_INT(SCORE_MATE - 3,
+                          solve(engine, "8/5R2/2K1P3/4k3/8/b1PPpp1B/5p2/8 w - - 0 1", only).score);
     // Mated and stalemated: no move, and the score says which.
     SearchResult mated = solve(engine, "R5k1/5ppp/8/8/8/8/8/K7 b - - 0 1", (SearchLimits){.depth = 3});
     TEST_ASSERT_EQUAL_INT(MOVE_NONE, mated.best);
@@ -193,15 +200,18 @@ static void test_mates_and_stalemates(void) {
     TEST_ASSERT_EQUAL_INT(MOVE_NONE, stale.best);
     TEST_ASSERT_EQUAL_INT(SCORE_DRAW, stale.score);
     // The mate on the hundredth ply wins; one ply later it would be a draw.
-    TEST_ASSERT_EQUAL_INT(SCORE_MATE - 1, solve(engine, "7k/8/6K1/8/8/8/8/R7 w - - 99 80", (SearchLimits){.depth = 4}).score);
-    TEST_ASSERT_INT_WITHIN(2, 0, solve(engine, "8/7k/8/5K2/8/8/8/R7 w - - 98 80", (SearchLimits){.depth = 6}).score);
+    TEST_ASSERT_EQUAL_INT(SCORE_MATE - 1,
+                          solve(engine, "7k/8/6K1/8/8/8/8/R7 w - - 99 80", (SearchLimits){.depth = 4}).score);
+    TEST_ASSERT_INT_WITHIN(
+        2, 0, solve(engine, "8/7k/8/5K2/8/8/8/R7 w - - 98 80", (SearchLimits){.depth = 6}).score);
     // go mate 2 stops at the proof.
-    SearchResult mate = solve(engine, "8/5R2/2K1P3/4k3/8/b1PPpp1B/5p2/8 w - - 0 1", (SearchLimits){.mate = 2});
+    SearchResult mate =
+        solve(engine, "8/5R2/2K1P3/4k3/8/b1PPpp1B/5p2/8 w - - 0 1", (SearchLimits){.mate = 2});
     TEST_ASSERT_GREATER_OR_EQUAL_INT(SCORE_MATE - 3, mate.score);
     engine_destroy(engine);
 }
 
-// --- limits, determinism, engines side by side ----------------------------------------------------------------------
+// --- limits, determinism, engines side by side
 
 static void test_node_limit_is_exact(void) {
     Engine *engine = engine_create(1);
@@ -215,7 +225,8 @@ static void test_node_limit_is_exact(void) {
         engine_set_position(engine, &pos, NULL);
         SearchLimits limits = {.nodes = 10000 + (uint64_t)i};
         SearchResult result = engine_search(engine, &limits, NULL);
-        if (result.depth < MAX_PLY - 2) TEST_ASSERT_EQUAL_UINT64(limits.nodes, result.nodes); // a tiny tree may end before
+        if (result.depth < MAX_PLY - 2)
+            TEST_ASSERT_EQUAL_UINT64(limits.nodes, result.nodes); // a tiny tree may end before
     }
     engine_destroy(engine);
 }
@@ -241,7 +252,8 @@ static void *run_job(void *argument) {
 
 // Two engines with different parameters at the same time: each the same node count as alone.
 static void test_engines_do_not_disturb_each_other(void) {
-    Job alone[2] = {{.lmr_base = 500}, {.lmr_base = 1200}}, together[2] = {{.lmr_base = 500}, {.lmr_base = 1200}};
+    Job alone[2] = {{.lmr_base = 500}, {.lmr_base = 1200}},
+        together[2] = {{.lmr_base = 500}, {.lmr_base = 1200}};
     pthread_t threads[2];
     for (int i = 0; i < 2; i++) run_job(&alone[i]);
     for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, run_job, &together[i]);
@@ -282,7 +294,8 @@ static void test_lines_are_legal(void) {
 static void test_counters(void) {
     Engine *engine = engine_create(8);
     uint64_t count[PARAM_COUNT] = {0};
-    const char *fens[] = {START_FEN, "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1", "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+    const char *fens[] = {START_FEN, "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+                          "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
                           "r1bqk2r/pppp1Bpp/2n2n2/2b1p3/4P3/3P1N2/PPP2PPP/RNBQ1RK1 b kq - 0 1",
                           "8/5R2/2K1P3/4k3/8/b1PPpp1B/5p2/8 w - - 0 1"};
     for (size_t i = 0; i < sizeof fens / sizeof *fens; i++) {
@@ -290,9 +303,26 @@ static void test_counters(void) {
         SearchRun run = engine_counters(engine);
         for (int id = 0; id < PARAM_COUNT; id++) count[id] += run.count[id];
     }
-    const int acting[] = {ID_UseTT, ID_UsePVS, ID_Aspiration, ID_Quiescence, ID_ReverseFutility, ID_Razoring, ID_NullMove, ID_ProbCut, ID_LateMovePruning,
-                          ID_FutilityPruning, ID_HistoryPruning, ID_SeePruning, ID_SingularExtension, ID_MultiCut, ID_LateMoveReductions, ID_DeltaPruning,
-                          ID_CorrectionHistory, ID_InternalIterativeReduction, ID_UpcomingRepetition, ID_MateDistance};
+    const int acting[] = {ID_UseTT,
+                          ID_UsePVS,
+                          ID_Aspiration,
+                          ID_Quiescence,
+                          ID_ReverseFutility,
+                          ID_Razoring,
+                          ID_NullMove,
+                          ID_ProbCut,
+                          ID_LateMovePruning,
+                          ID_FutilityPruning,
+                          ID_HistoryPruning,
+                          ID_SeePruning,
+                          ID_SingularExtension,
+                          ID_MultiCut,
+                          ID_LateMoveReductions,
+                          ID_DeltaPruning,
+                          ID_CorrectionHistory,
+                          ID_InternalIterativeReduction,
+                          ID_UpcomingRepetition,
+                          ID_MateDistance};
     for (size_t i = 0; i < sizeof acting / sizeof *acting; i++)
         TEST_ASSERT_GREATER_THAN_UINT64_MESSAGE(0, count[acting[i]], ParamTable[acting[i]].name);
     engine_destroy(engine);
