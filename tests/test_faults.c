@@ -4,9 +4,11 @@
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "engine/util.h"
@@ -153,6 +155,37 @@ static void a_report_tells_what_happened(void) {
     free(text);
 }
 
+// One signal lets the pairs in flight end; the second ends everything at once, thinking engines too.
+static void a_second_signal_ends_it_at_once(void) {
+    static const char *const engines[] = {"cmd=builtin", NULL}; // with a supervisor, and without
+    for (int i = 0; i < 2; i++) {
+        char bad[600], good[600], args[64], journal[100];
+        snprintf(bad, sizeof bad, "cmd=%s", Bad);
+        snprintf(good, sizeof good, "%s", engines[i] ? engines[i] : bad);
+        snprintf(args, sizeof args, "args=hang 0 %s", Tag);
+        snprintf(journal, sizeof journal, "%s/signals-%d", Folder, i);
+        pid_t runner = fork();
+        if (runner == 0) {
+            if (!freopen("/dev/null", "w", stdout)) _exit(9);
+            execl(Match, Match, "-engine", bad, args, "-engine", good, args, "-each", "tc=1000", "-journal", journal, NULL);
+            _exit(9);
+        }
+        for (int n = 0; n < 1000 && processes_left() < (i == 0 ? 2 : 3); n++) usleep(10000); // engines run
+        usleep(500000);
+        int status = 0;
+        kill(runner, SIGTERM);
+        usleep(700000);
+        TEST_ASSERT_EQUAL_INT_MESSAGE(0, waitpid(runner, &status, WNOHANG), "the game in flight must go on");
+        int64_t begin = now_ms();
+        kill(runner, SIGTERM);
+        TEST_ASSERT_EQUAL_INT(runner, waitpid(runner, &status, 0));
+        TEST_ASSERT_TRUE(now_ms() - begin < 10000);
+        TEST_ASSERT_TRUE(WIFEXITED(status));
+        TEST_ASSERT_EQUAL_INT(1, WEXITSTATUS(status));
+        no_process_is_left();
+    }
+}
+
 int main(int argc, char **argv) {
     (void)argc;
     const char *slash = strrchr(argv[0], '/'), *home = getenv("HONE_BIN");
@@ -168,6 +201,7 @@ int main(int argc, char **argv) {
     RUN_TEST(every_failure_ends_as_it_should);
     RUN_TEST(no_process_is_left);
     RUN_TEST(a_report_tells_what_happened);
+    RUN_TEST(a_second_signal_ends_it_at_once);
     char command[128];
     snprintf(command, sizeof command, "rm -rf %s", Folder);
     if (system(command) != 0) return 1;
