@@ -31,25 +31,27 @@ typedef struct LogLine {
 
 struct Child {
     pid_t pid;
-    int in, out, err;   // our ends of its stdin, stdout and stderr; -1 once closed
-    int pidfd;          // readable when it has ended; -1 on kernels without
-    int wake;           // eventfd of child_interrupt
+    int in, out, err; // our ends of its stdin, stdout and stderr; -1 once closed
+    int pidfd;        // readable when it has ended; -1 on kernels without
+    int wake;         // eventfd of child_interrupt
     bool reaped, killed;
-    bool skip;          // the rest of a dropped line is still to come
-    int status;         // of waitpid, once reaped
+    bool skip;  // the rest of a dropped line is still to come
+    int status; // of waitpid, once reaped
     int64_t start_ns, read_ns;
-    size_t begin, end;  // what of buffer is not consumed yet
-    size_t scanned;     // no end of line before this
-    size_t budget;      // bytes since child_budget
+    size_t begin, end;               // what of buffer is not consumed yet
+    size_t scanned;                  // no end of line before this
+    size_t budget;                   // bytes since child_budget
     uint64_t log_count, error_count; // ever
     LogLine log[CHILD_LOG_LINES];
     char errors[CHILD_ERRORS];
     char buffer[CHILD_LINE_MAX + 1];
 };
 
-// --- starting -----------------------------------------------------------------------------------------------------
+// --- starting
+// -----------------------------------------------------------------------------------------------------
 
-// A pipe that no other child inherits, with descriptors above those of stdio (dup2 in the child may not meet them).
+// A pipe that no other child inherits, with descriptors above those of stdio (dup2 in the child may not meet
+// them).
 static bool make_pipe(int ends[2]) {
     if (pipe2(ends, O_CLOEXEC) != 0) return false;
     for (int i = 0; i < 2; i++) {
@@ -74,8 +76,8 @@ static bool find_in(const char *folder, size_t folder_size, const char *name, ch
     char here[PATH_SIZE] = "";
     bool absolute = folder_size > 0 && folder[0] == '/';
     if (!absolute && !getcwd(here, sizeof here)) return false;
-    int size = snprintf(path, PATH_SIZE, "%s%s%.*s/%s", here, absolute || !folder_size ? "" : "/", (int)folder_size,
-                        folder, name);
+    int size = snprintf(path, PATH_SIZE, "%s%s%.*s/%s", here, absolute || !folder_size ? "" : "/",
+                        (int)folder_size, folder, name);
     return size < PATH_SIZE && is_program(path);
 }
 
@@ -89,7 +91,8 @@ static bool find_program(const char *cmd, const char *dir, char *path, Error *er
     if (*dir && find_in(dir, strlen(dir), cmd, path)) return true;
     if (strchr(cmd, '/')) {
         if (find_in("", 0, cmd, path)) return true;
-        return error_set(error, "'%.120s'%s%.120s is not a program that can be run", cmd, *dir ? " in " : "", dir);
+        return error_set(error, "'%.120s'%s%.120s is not a program that can be run", cmd, *dir ? " in " : "",
+                         dir);
     }
     const char *list = getenv("PATH");
     for (const char *at = list ? list : "/usr/bin:/bin"; *at;) {
@@ -98,7 +101,8 @@ static bool find_program(const char *cmd, const char *dir, char *path, Error *er
         at += size + (at[size] == ':');
     }
     if (find_in("", 0, cmd, path)) return true;
-    return error_set(error, "there is no program '%.120s' in %s%.80s", cmd, *dir ? dir : "PATH", *dir ? " or PATH" : " or here");
+    return error_set(error, "there is no program '%.120s' in %s%.80s", cmd, *dir ? dir : "PATH",
+                     *dir ? " or PATH" : " or here");
 }
 
 // Splits args in place at blanks, with quotes and backslashes as in a shell; argv[0] is there already.
@@ -154,7 +158,8 @@ static _Noreturn void become(const char *path, char *const *argv, const char *di
 static bool became(int report, const char *path, Error *error) {
     int reason = 0;
     struct pollfd wait = {.fd = report, .events = POLLIN};
-    if (poll(&wait, 1, EXEC_MS) <= 0) return error_set(error, "'%.200s' could not be started within %d s", path, EXEC_MS / 1000);
+    if (poll(&wait, 1, EXEC_MS) <= 0)
+        return error_set(error, "'%.200s' could not be started within %d s", path, EXEC_MS / 1000);
     if (read(report, &reason, sizeof reason) != sizeof reason) return true;
     return error_set(error, "'%.200s' cannot be run: %s", path, strerror(reason));
 }
@@ -164,7 +169,8 @@ static void close_fd(int *fd) {
     *fd = -1;
 }
 
-static bool spawn(Child *child, const char *path, char *const *argv, const char *dir, int affinity, Error *error) {
+static bool spawn(Child *child, const char *path, char *const *argv, const char *dir, int affinity,
+                  Error *error) {
     int pipes[4][2] = {{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}}; // stdin, stdout, stderr, report of exec
     bool fine = true;
     for (int i = 0; i < 4 && fine; i++) fine = make_pipe(pipes[i]);
@@ -219,7 +225,8 @@ Child *child_start(const char *cmd, const char *args, const char *dir, int affin
     return NULL;
 }
 
-// --- talking --------------------------------------------------------------------------------------------------------
+// --- talking
+// --------------------------------------------------------------------------------------------------------
 
 // Remembers lines of the dialogue.
 static void remember(Child *child, char direction, const char *text, size_t size) {
@@ -352,7 +359,8 @@ ChildWait child_line(Child *child, int64_t deadline_ns, ChildText *line) {
         child->read_ns = now_ns();
         if (waits[0].revents) read_output(child);
         else if (waits[3].revents) return CHILD_INTERRUPTED;
-        else if (waits[2].revents) close_fd(&child->out); // it is gone; only its own children can hold the pipe open
+        else if (waits[2].revents)
+            close_fd(&child->out); // it is gone; only its own children can hold the pipe open
         // An absolute end, however much it writes: only what has been read by then counts.
         if (child->read_ns >= deadline_ns) return take_line(child, line) ? CHILD_LINE : CHILD_TIMEOUT;
     }
@@ -362,7 +370,8 @@ bool child_stale_line(Child *child, ChildText *line) {
     for (;;) {
         if (take_line(child, line)) return true;
         int waiting = 0;
-        bool more = child->out >= 0 && child->budget <= CHILD_FLOOD_MAX && child->end - child->begin < CHILD_LINE_MAX &&
+        bool more = child->out >= 0 && child->budget <= CHILD_FLOOD_MAX &&
+                    child->end - child->begin < CHILD_LINE_MAX &&
                     ioctl(child->out, FIONREAD, &waiting) == 0 && waiting > 0;
         if (!more) break;
         child->read_ns = now_ns();
@@ -385,14 +394,16 @@ void child_resume(Child *child) {
     if (read(child->wake, &count, sizeof count) < 0) return; // there was none
 }
 
-// --- ending ---------------------------------------------------------------------------------------------------------
+// --- ending
+// ---------------------------------------------------------------------------------------------------------
 
 bool child_running(const Child *child) { return !child->reaped && child->out >= 0; }
 
 // Whether it has ended by itself; it stays a zombie, so that its group's id stays its own.
 static bool has_ended(const Child *child) {
     siginfo_t info = {0};
-    return waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child->pid;
+    return waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == child->pid;
 }
 
 void child_end(Child *child, int64_t deadline_ns) {
@@ -433,7 +444,8 @@ void child_free(Child *child) {
 int64_t child_cpu_ns(const Child *child) {
     clockid_t clock;
     struct timespec used;
-    if (child->reaped || clock_getcpuclockid(child->pid, &clock) != 0 || clock_gettime(clock, &used) != 0) return -1;
+    if (child->reaped || clock_getcpuclockid(child->pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
+        return -1;
     return used.tv_sec * INT64_C(1000000000) + used.tv_nsec;
 }
 
@@ -443,8 +455,8 @@ void child_end_text(const Child *child, char *buffer, size_t size) {
     if (!child->reaped) snprintf(buffer, size, "running");
     else if (child->killed) snprintf(buffer, size, "killed by the runner");
     else if (WIFSIGNALED(child->status))
-        snprintf(buffer, size, "signal %d (%s)%s", WTERMSIG(child->status), strsignal(WTERMSIG(child->status)),
-                 WCOREDUMP(child->status) ? ", core dumped" : "");
+        snprintf(buffer, size, "signal %d (%s)%s", WTERMSIG(child->status),
+                 strsignal(WTERMSIG(child->status)), WCOREDUMP(child->status) ? ", core dumped" : "");
     else snprintf(buffer, size, "exit status %d", WEXITSTATUS(child->status));
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A child process at the other end of three pipes: started in a process group of its own, spoken to in lines, every
-// wait with a deadline, killed with all its offspring. It knows nothing of chess; uci_player.h speaks UCI through it.
+// A child process at the other end of three pipes: started in a process group of its own, spoken to in lines,
+// every wait with a deadline, killed with all its offspring. It knows nothing of chess; uci_player.h speaks
+// UCI through it.
 //
-// A child dies with the thread that started it (PR_SET_PDEATHSIG), even if that is killed with SIGKILL: start children
-// from threads that live to the end. One thread owns a child; only child_interrupt may be called from others.
+// A child dies with the thread that started it (PR_SET_PDEATHSIG), even if that is killed with SIGKILL: start
+// children from threads that live to the end. One thread owns a child; only child_interrupt may be called
+// from others.
 #pragma once
 
 #include <stdbool.h>
@@ -13,11 +15,11 @@
 #include "engine/util.h"
 
 enum {
-    CHILD_LINE_MAX = 64 << 10,   // a line of its output may be this long
-    CHILD_FLOOD_MAX = 16 << 20,  // bytes that it may write between two calls of child_budget
-    CHILD_ERRORS = 64 << 10,     // kept of its stderr
-    CHILD_LOG_LINES = 200,       // kept of the dialogue,
-    CHILD_LOG_TEXT = 400,        // each cut to this
+    CHILD_LINE_MAX = 64 << 10,  // a line of its output may be this long
+    CHILD_FLOOD_MAX = 16 << 20, // bytes that it may write between two calls of child_budget
+    CHILD_ERRORS = 64 << 10,    // kept of its stderr
+    CHILD_LOG_LINES = 200,      // kept of the dialogue,
+    CHILD_LOG_TEXT = 400,       // each cut to this
 };
 
 typedef struct Child Child;
@@ -39,19 +41,20 @@ typedef struct ChildText {
     int64_t ns; // when it was found to be readable
 } ChildText;
 
-// Starts a program: cmd as a path (relative to dir, if dir is not empty) or a name to be found in dir or PATH, args
-// split at blanks (quotes and backslash as in a shell), on CPU affinity (-1: any). NULL and a reason if it cannot be
-// run. Makes the whole process ignore SIGPIPE.
+// Starts a program: cmd as a path (relative to dir, if dir is not empty) or a name to be found in dir or
+// PATH, args split at blanks (quotes and backslash as in a shell), on CPU affinity (-1: any). NULL and a
+// reason if it cannot be run. Makes the whole process ignore SIGPIPE.
 Child *child_start(const char *cmd, const char *args, const char *dir, int affinity, Error *error);
 
-// Sends text whole; waits at most until deadline_ns where the pipe is full. False: the child ended, or the deadline passed.
+// Sends text whole; waits at most until deadline_ns where the pipe is full. False: the child ended, or the
+// deadline passed.
 bool child_send(Child *child, const char *text, size_t size, int64_t deadline_ns);
 
 // Waits for the next line until deadline_ns (of now_ns). stderr is read on the way.
 ChildWait child_line(Child *child, int64_t deadline_ns, ChildText *line);
 
-// A line that is there already, without waiting; at the end what is left of a line is dropped, so that nothing written
-// before this call is taken for an answer to what is sent after it.
+// A line that is there already, without waiting; at the end what is left of a line is dropped, so that
+// nothing written before this call is taken for an answer to what is sent after it.
 bool child_stale_line(Child *child, ChildText *line);
 
 // Starts counting towards CHILD_FLOOD_MAX again.
@@ -66,8 +69,8 @@ void child_resume(Child *child);
 // Whether it runs, as far as is known.
 bool child_running(const Child *child);
 
-// Waits until deadline_ns for it to end by itself, then kills its process group; either way reaps it and reads what is
-// left on stderr. Harmless when done before.
+// Waits until deadline_ns for it to end by itself, then kills its process group; either way reaps it and
+// reads what is left on stderr. Harmless when done before.
 void child_end(Child *child, int64_t deadline_ns);
 
 // Ends it at once if it runs, and frees everything.
@@ -82,7 +85,8 @@ int child_pid(const Child *child);
 // Writes how it ended ("signal 11 (Segmentation fault)", "exit status 1", "running") into a buffer.
 void child_end_text(const Child *child, char *buffer, size_t size);
 
-// Writes the last lines of the dialogue, oldest first, with the time in milliseconds and '<' or '>'; gives the length.
+// Writes the last lines of the dialogue, oldest first, with the time in milliseconds and '<' or '>'; gives
+// the length.
 size_t child_log(const Child *child, char *buffer, size_t size);
 
 // Writes the last of stderr; gives the length.

@@ -54,7 +54,7 @@ static bool tilt_solve(const Sample *p, const double *phi, Tilt *tilt, Error *er
         else right = tilt->u;
         double next = tilt->u - value / slope;
         if (!(next > left && next < right)) next = left + (right - left) / 2;
-        if (next == left || next == right) return true;  // no number in between any more
+        if (next == left || next == right) return true; // no number in between any more
         tilt->u = next;
     }
     return error_set(error, "log-likelihood ratio: the equation was not solved in %d steps", MAX_ROOT_STEPS);

@@ -91,6 +91,8 @@ typedef struct Worker {
 
 typedef struct Run {
     const MatchPlan *plan;
+    const MatchHooks *hooks;
+    bool over; // the journal was finished already, or a hook has had enough
     MatchState state;
     OpeningSet openings;
     bool has_openings;
@@ -206,6 +208,8 @@ static bool play_pair(void *context, int worker, uint64_t number, void *out) {
             setup.names[side] = plan->players[index[side]].name;
             setup.nodes[side] = match_nodes(plan, number, index[side], &opening);
         }
+        if (ok && run->hooks->prepare)
+            ok = run->hooks->prepare(run->hooks->context, number, setup.players, &error);
         if (!ok) break;
         game_play(&setup, &w->record);
         const GameRecord *r = &w->record;
@@ -321,8 +325,9 @@ static bool consume_pair(void *context, uint64_t number, void *out) {
                 stats_add(state->white[game->white], stats_from_game(points_of_first(game)));
         if (!run->replaying) {
             state->games_now++;
-            output_game(state, number * (uint64_t)plan->games + (uint64_t)g + 1, &pairing, game,
-                        result->reason[g]);
+            if (!run->hooks->silent)
+                output_game(state, number * (uint64_t)plan->games + (uint64_t)g + 1, &pairing, game,
+                            result->reason[g]);
         }
         if (run->pgn.file && !pgnout_game(&run->pgn, plan, number, &pairing, &opening, game, &error)) {
             fail(run, &error);
@@ -335,10 +340,14 @@ static bool consume_pair(void *context, uint64_t number, void *out) {
         *cell = stats_add(*cell, stats_from_pair(a, b));
         if (plan->has_sprt && sprt_add_pair(&state->sprt, a, b) != SPRT_CONTINUE) go_on = false;
     }
+    if (run->hooks->consume && go_on && !run->hooks->consume(run->hooks->context, &view, run->replaying)) {
+        run->over = true;
+        go_on = false;
+    }
     if (!run->replaying) {
         state->pairs_now++;
         state->nodes_now += result->nodes;
-        output_pair(state);
+        if (!run->hooks->silent) output_pair(state);
         bool broken =
             state->incidents > (uint64_t)plan->incident_limit || (!plan->recover && state->incidents > 0);
         if (broken && go_on) {
@@ -364,8 +373,9 @@ static void tick(void *context) {
     }
     if (now - run->last_live_ms >= 500) {
         run->last_live_ms = now;
-        output_live(&run->state);
+        if (!run->hooks->silent) output_live(&run->state);
     }
+    if (run->hooks->tick) run->hooks->tick(run->hooks->context, &run->state);
 }
 
 // --- beginning and end
@@ -423,9 +433,9 @@ static uint64_t replay_earlier(Run *run, Earlier *earlier, bool *over) {
     return next;
 }
 
-static bool prepare(Run *run, const MatchPlan *plan, Error *error) {
+static bool prepare(Run *run, const MatchPlan *plan, const MatchHooks *hooks, Error *error) {
     size_t n = (size_t)plan->player_count;
-    *run = (Run){.plan = plan, .in_flight = NULL, .journal = {.fd = -1}};
+    *run = (Run){.plan = plan, .hooks = hooks, .in_flight = NULL, .journal = {.fd = -1}};
     run->state = (MatchState){.plan = plan, .pairs_total = match_pairs(plan), .begun_ms = now_ms()};
     run->state.table = calloc(n * n, sizeof *run->state.table);
     run->state.timeouts = calloc(n, sizeof *run->state.timeouts);
@@ -479,6 +489,8 @@ static bool preflight(const MatchPlan *plan, Error *error) {
 static bool open_journal(Run *run, Earlier *earlier, uint64_t *done, Error *error) {
     const MatchPlan *plan = run->plan;
     cJSON *ours = match_plan_json(plan, openings_of(run)), *theirs = NULL;
+    if (run->hooks->extra)
+        cJSON_AddItemToObject(ours, run->hooks->extra_name, cJSON_Duplicate(run->hooks->extra, true));
     int64_t size = 0, offset = pgnout_offset(plan);
     char text[400], aside[1100];
     bool ok = true, exists = access(plan->journal, F_OK) == 0, over = false;
@@ -502,7 +514,9 @@ static bool open_journal(Run *run, Earlier *earlier, uint64_t *done, Error *erro
     ok = ok && (!plan->pgn[0] || pgnout_open(&run->pgn, plan, exists ? offset : pgnout_offset(plan), error));
     if (ok && exists) {
         *done = replay_earlier(run, earlier, &over);
-        if (over) {
+        if (over && run->hooks->keep_finished) {
+            run->over = true;
+        } else if (over) {
             ok = journal_set_aside(plan->journal, aside, sizeof aside, error);
             if (ok) printf("The journal was finished: kept as %s, a new match begins\n", aside);
             cJSON_Delete(theirs);
@@ -511,9 +525,9 @@ static bool open_journal(Run *run, Earlier *earlier, uint64_t *done, Error *erro
                 free(earlier->results[i].moves[0]), free(earlier->results[i].moves[1]);
             earlier->count = 0;
             clean_up(run);
-            return ok && prepare(run, plan, error) && open_journal(run, earlier, done, error);
+            return ok && prepare(run, plan, run->hooks, error) && open_journal(run, earlier, done, error);
         }
-        ok = journal_continue(&run->journal, plan->journal, size, error);
+        ok = run->over || journal_continue(&run->journal, plan->journal, size, error);
     } else if (ok) {
         *done = 0;
         cJSON_AddNumberToObject(ours, "pgn_offset", (double)offset);
@@ -524,47 +538,74 @@ static bool open_journal(Run *run, Earlier *earlier, uint64_t *done, Error *erro
     return ok;
 }
 
-MatchOutcome match_run(const MatchPlan *plan, _Atomic uint64_t *in_flight, Error *error) {
-    Run run;
-    Earlier earlier = {0};
-    uint64_t done = 0;
-    MatchOutcome outcome = MATCH_FAILED;
-    Pool *pool = NULL;
-    if (!prepare(&run, plan, error) || !preflight(plan, error) || !open_journal(&run, &earlier, &done, error))
-        goto end;
-    run.in_flight = in_flight;
-    if (!incidents_open(&run.incidents, plan->journal, error)) goto end;
-    output_plan(&run.state, plan->seed, done > 0);
+// Plays what the journal does not have yet.
+static bool play_on(Run *run, const Earlier *earlier, uint64_t done, Error *error) {
+    const MatchPlan *plan = run->plan;
+    const MatchHooks *own = run->hooks;
     PoolSpec spec = {.concurrency = plan->concurrency,
                      .first = done,
                      .end = match_pairs(plan),
-                     .window = (uint64_t)(WINDOW * plan->concurrency),
-                     .result_size = sizeof(PairResult)};
+                     .result_size = sizeof(PairResult),
+                     .step = own->step,
+                     .window = own->window ? own->window : (uint64_t)(WINDOW * plan->concurrency)};
     PoolHooks hooks = {.play = play_pair,
                        .record = record_pair,
                        .consume = consume_pair,
                        .tick = tick,
                        .leave = leave,
-                       .context = &run};
-    pool = pool_create(&spec, &hooks);
-    if (!pool) {
-        error_set(error, "not enough memory");
-        goto end;
-    }
-    for (uint64_t i = 0; i < earlier.count; i++)
-        pool_preload(pool, earlier.results[i].pair.number, &earlier.results[i]);
-    pool_run(pool, &run.stop, &run.interrupt);
+                       .context = run};
+    Pool *pool = pool_create(&spec, &hooks);
+    if (!pool) return error_set(error, "not enough memory");
+    for (uint64_t i = 0; i < earlier->count; i++)
+        pool_preload(pool, earlier->results[i].pair.number, &earlier->results[i]);
+    pool_run(pool, &run->stop, &run->interrupt);
+    pool_free(pool);
     for (int w = 0; w < plan->concurrency; w++)
-        for (int i = 0; i < LATENCY_BINS; i++) run.state.latency[i] += run.workers[w].latency[i];
+        for (int i = 0; i < LATENCY_BINS; i++) run->state.latency[i] += run->workers[w].latency[i];
     Error sync;
-    if (!journal_sync(&run.journal, &sync) && !run.failed) fail(&run, &sync);
-    bool complete = run.state.pairs_done >= run.state.pairs_total || run.state.sprt.verdict != SPRT_CONTINUE;
+    if (!journal_sync(&run->journal, &sync) && !run->failed) fail(run, &sync);
+    return true;
+}
+
+MatchOutcome match_run(const MatchPlan *plan, _Atomic uint64_t *in_flight, Error *error) {
+    return match_play(plan, NULL, in_flight, NULL, error);
+}
+
+MatchOutcome match_play(const MatchPlan *plan, const MatchHooks *hooks, _Atomic uint64_t *in_flight,
+                        MatchResult *result, Error *error) {
+    static const MatchHooks None = {0};
+    Run run;
+    Earlier earlier = {0};
+    uint64_t done = 0;
+    MatchOutcome outcome = MATCH_FAILED;
+    if (!hooks) hooks = &None;
+    if (!prepare(&run, plan, hooks, error) || !preflight(plan, error) ||
+        !open_journal(&run, &earlier, &done, error))
+        goto end;
+    run.in_flight = in_flight;
+    if (!incidents_open(&run.incidents, plan->journal, error)) goto end;
+    if (!hooks->silent) output_plan(&run.state, plan->seed, done > 0);
+    if (!run.over && !play_on(&run, &earlier, done, error)) goto end;
+    bool complete =
+        run.over || run.state.pairs_done >= run.state.pairs_total || run.state.sprt.verdict != SPRT_CONTINUE;
     outcome = run.failed ? MATCH_FAILED : complete ? MATCH_FINISHED : MATCH_INTERRUPTED;
-    output_clear_live();
-    output_end(&run.state, outcome);
+    if (!hooks->silent) {
+        output_clear_live();
+        output_end(&run.state, outcome);
+    }
+    if (result)
+        *result = (MatchResult){.stats = run.state.table[1],
+                                .sprt = run.state.sprt,
+                                .pairs = run.state.pairs_done,
+                                .aside = run.state.aside,
+                                .incidents = run.state.incidents,
+                                .duplicates = run.state.duplicates,
+                                .games_now = run.state.games_now,
+                                .seconds_now = (double)(now_ms() - run.state.begun_ms) / 1000};
     if (run.failed) *error = run.reason;
 end:
-    pool_free(pool);
+    for (uint64_t i = 0; run.over && i < earlier.count; i++)
+        free(earlier.results[i].moves[0]), free(earlier.results[i].moves[1]);
     free(earlier.results);
     clean_up(&run);
     return outcome;

@@ -103,6 +103,37 @@ bool match_opening(const MatchPlan *plan, const OpeningSet *openings, uint64_t p
 // before.
 uint64_t match_nodes(const MatchPlan *plan, uint64_t pair, int player, const Opening *opening);
 
+// What a caller that is more than a match (a tuning run, a campaign) adds to one. Any function may be NULL.
+typedef struct MatchHooks {
+    void *context;
+    const char
+        *extra_name; // a member that the journal's plan gets, and what it holds (the caller's), or NULL
+    const cJSON *extra;
+    uint64_t window, step; // of the pool; 0 for the usual ones
+    bool silent;           // nothing on stdout
+    bool keep_finished;    // a finished journal gives its result again instead of making room for a new match
+    // Worker thread, before every game: players[0] is the pairing's first engine.
+    bool (*prepare)(void *context, uint64_t pair, Player *players[2], Error *error);
+    // Under the pool's lock, in order of the numbers, those of the journal first (replayed): false ends the
+    // run.
+    bool (*consume)(void *context, const JournalPair *pair, bool replayed);
+    // Under the pool's lock, a few times a second.
+    void (*tick)(void *context, const MatchState *state);
+} MatchHooks;
+
+// What a run came to.
+typedef struct MatchResult {
+    Stats stats; // of the first two players
+    Sprt sprt;
+    uint64_t pairs, aside, incidents, duplicates;
+    uint64_t games_now; // played by this process, and how long it took
+    double seconds_now;
+} MatchResult;
+
+// Runs a match as match_run does, with hooks (or NULL), and tells what it came to (or NULL).
+MatchOutcome match_play(const MatchPlan *plan, const MatchHooks *hooks, _Atomic uint64_t *in_flight,
+                        MatchResult *result, Error *error);
+
 // Runs a match to its end, printing to stdout; in_flight (or NULL) holds, for each worker, 1 + the pair it is
 // playing, for a supervisor that wants to know after a crash.
 MatchOutcome match_run(const MatchPlan *plan, _Atomic uint64_t *in_flight, Error *error);

@@ -36,8 +36,9 @@ static cJSON *player_json(const PlayerSpec *spec) {
 // The numbers of a plan by name, so that writing and reading cannot drift apart.
 #define ADJUDICATE_FIELDS(X)                                                                                 \
     X(draw_number)                                                                                           \
-    X(draw_count) X(draw_score) X(resign_count) X(resign_score) X(resign_two_sided) X(max_moves) X(tb_wins)  \
-        X(tb_draws) X(tb_ignore50) X(tb_pieces)
+    X(draw_count)                                                                                            \
+    X(draw_score) X(resign_count) X(resign_score) X(resign_two_sided) X(max_moves) X(tb_wins) X(tb_draws)    \
+        X(tb_ignore50) X(tb_pieces)
 #define PLAN_FIELDS(X) X(games) X(gauntlet) X(seeds) X(noswap) X(reverse) X(order) X(plies) X(chess960)
 
 cJSON *match_plan_json(const MatchPlan *plan, const OpeningSet *openings) {

@@ -19,7 +19,8 @@ struct Player {
     _Atomic bool interrupted;
 };
 
-// --- builtin ----------------------------------------------------------------------------------------------------------
+// --- builtin
+// ----------------------------------------------------------------------------------------------------------
 
 static bool builtin_create(Player *player, Error *error) {
     const PlayerSpec *spec = player->spec;
@@ -32,7 +33,8 @@ static bool builtin_create(Player *player, Error *error) {
         remark.text[0] = '\0';
         bool fine = engine_set_option(player->engine, option->name, option->value, &remark);
         // What an engine would only remark upon, a match must not begin with.
-        if (!fine || remark.text[0]) return error_set(error, "engine '%s': option %s", spec->name, remark.text);
+        if (!fine || remark.text[0])
+            return error_set(error, "engine '%s': option %s", spec->name, remark.text);
     }
     return true;
 }
@@ -76,7 +78,8 @@ static PlayerMove builtin_think(Player *player, const PlayerTurn *turn) {
     Observer observer = {.info = on_info, .context = &thought};
     engine_set_position(player->engine, turn->pos, turn->history);
     move.asked_ns = now_ns();
-    SearchLimits limits = {.nodes = turn->nodes, .depth = tc->depth, .movetime = tc->move_ms, .start_ns = move.asked_ns};
+    SearchLimits limits = {
+        .nodes = turn->nodes, .depth = tc->depth, .movetime = tc->move_ms, .start_ns = move.asked_ns};
     if (tc->clock) {
         limits.has_clock = true;
         for (int colour = WHITE; colour < COLOURS; colour++) {
@@ -105,7 +108,8 @@ static PlayerMove builtin_think(Player *player, const PlayerTurn *turn) {
     return move;
 }
 
-// --- both -------------------------------------------------------------------------------------------------------------
+// --- both
+// -------------------------------------------------------------------------------------------------------------
 
 Player *player_create(const PlayerSpec *spec, int affinity, Error *error) {
     Player *player = calloc(1, sizeof *player);
@@ -127,6 +131,14 @@ void player_destroy(Player *player) {
     engine_destroy(player->engine);
     uci_player_destroy(player->uci);
     free(player);
+}
+
+bool player_set_option(Player *player, const char *name, const char *value, Error *error) {
+    if (player->uci) return uci_player_set(player->uci, name, value, error);
+    Error remark = {.text = ""};
+    bool fine = engine_set_option(player->engine, name, value, &remark);
+    return (fine && !remark.text[0]) ||
+           error_set(error, "engine '%s': option %.200s", player->spec->name, remark.text);
 }
 
 bool player_new_game(Player *player, bool chess960, Error *error) {

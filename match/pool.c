@@ -107,7 +107,8 @@ static bool take(Pool *pool, uint64_t *number) {
                 pool->states[pool->next % pool->slots] == SLOT_DONE))
             pool->next++;
         if (pool->over || pool->next >= pool->spec.end || atomic_load(&pool->stop->level)) return false;
-        if (pool->next < pool->consumed + pool->spec.window) break;
+        uint64_t step = pool->spec.step ? pool->spec.step : 1;
+        if (pool->next < pool->consumed - pool->consumed % step + pool->spec.window) break;
         pthread_cond_wait(&pool->changed, &pool->lock);
     }
     *number = pool->next++;

@@ -29,6 +29,7 @@ typedef struct PoolSpec {
     int concurrency;
     uint64_t first, end; // pairs first .. end - 1 are played and consumed
     uint64_t window;     // no pair is started this far ahead of the last consumed one, or more
+    uint64_t step; // the window begins at a multiple of this below the last consumed one (0: just there)
     size_t result_size;
 } PoolSpec;
 

@@ -13,16 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double LeastPoints = 1e-3;  // of a side that made none
+static const double LeastPoints = 1e-3; // of a side that made none
 static const double EloPerLogOdds = NELO_PER_SIGMA / 2;
 
 // What is needed of a table to fit it once: games and points of every engine against every other.
 typedef struct Field {
     int engines;
-    Sample *sample;           // engines x engines, i < j: outcomes seen by i
-    double *games, *points;   // engines x engines
-    bool *linked;             // a chain of games leads to engine 0
-    gsl_matrix *hessian;      // of the engines but the first; unlinked ones get a row of their own
+    Sample *sample;         // engines x engines, i < j: outcomes seen by i
+    double *games, *points; // engines x engines
+    bool *linked;           // a chain of games leads to engine 0
+    gsl_matrix *hessian;    // of the engines but the first; unlinked ones get a row of their own
     gsl_vector *gradient;
 } Field;
 
@@ -143,8 +143,8 @@ static void stream_set(void *state, unsigned long seed) { *(Stream *)state = (St
 static unsigned long stream_get(void *state) { return (unsigned long)(stream_next(state) >> 32); }
 static double stream_get_double(void *state) { return random_unit(stream_next(state)); }
 
-static const gsl_rng_type StreamType = {"random_at", UINT32_MAX, 0, sizeof(Stream), stream_set, stream_get,
-                                        stream_get_double};
+static const gsl_rng_type StreamType = {"random_at", UINT32_MAX,       0, sizeof(Stream), stream_set,
+                                        stream_get,  stream_get_double};
 
 // Replaces every result by as many units drawn from it with replacement.
 static void field_resample(Field *field, const gsl_rng *rng) {

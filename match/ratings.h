@@ -11,8 +11,8 @@
 
 // The rating of one engine; the first engine is 0 by definition, and its interval is empty.
 typedef struct Rating {
-    Estimate elo;  // not a number where no chain of games leads to the first engine
-    Stats stats;   // all its results
+    Estimate elo; // not a number where no chain of games leads to the first engine
+    Stats stats;  // all its results
 } Rating;
 
 // Rates engines (at least one) from table, engines x engines: cell [i * engines + j] holds results of i
@@ -21,5 +21,4 @@ typedef struct Rating {
 // point there, so that every rating is finite. The interval holds 95 % of replicas bootstrap samples drawn
 // from seed; 0 replicas leave the intervals not a number. Fills ratings[engines]; fails where memory or
 // convergence does.
-bool ratings_fit(int engines, const Stats *table, int replicas, uint64_t seed, Rating *ratings,
-                 Error *error);
+bool ratings_fit(int engines, const Stats *table, int replicas, uint64_t seed, Rating *ratings, Error *error);

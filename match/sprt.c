@@ -226,7 +226,7 @@ static bool find_root(gsl_function *function, double low, double high, double *r
 // The steps of a log-likelihood ratio and their probabilities.
 typedef struct Steps {
     int classes;
-    double scale;  // unit of the argument below, so that the root is near 1
+    double scale; // unit of the argument below, so that the root is near 1
     double share[PENTA_CLASSES], step[PENTA_CLASSES];
 } Steps;
 
@@ -253,21 +253,21 @@ bool sprt_plan_walk(const SprtSpec *spec, const Sample *sample, SprtPlan *plan, 
         drift += steps.share[i] * steps.step[i];
         variance += steps.share[i] * steps.step[i] * steps.step[i];
     }
-    steps.scale = -2 * drift / variance;  // the root, if steps were small
+    steps.scale = -2 * drift / variance; // the root, if steps were small
     double root = 0, reach = 2;
     gsl_function function = {exponential_mean, &steps};
     for (int i = 0; i < 60 && drift * exponential_mean(reach, &steps) > 0; i++) reach *= 2;
     if (steps.scale != 0 && !find_root(&function, 0, reach, &root, error)) return false;
     double r = root * steps.scale;
-    if (r != 0) {  // the drift that belongs to this very root: near 0 the sum above is mostly rounding
+    if (r != 0) { // the drift that belongs to this very root: near 0 the sum above is mostly rounding
         drift = 0;
         for (int i = 0; i < steps.classes; i++)
             drift -= steps.share[i] * r * gsl_pow_2(steps.step[i]) * gsl_sf_exprel_2(r * steps.step[i]) / 2;
     }
     SprtBounds bounds = sprt_bounds(spec);
     plan->pass = exit_probability(r, bounds.lower, bounds.upper);
-    plan->games = sample_games_per_unit(&regular) *
-                  exit_steps(plan->pass, bounds.lower, bounds.upper, drift, variance);
+    plan->games =
+        sample_games_per_unit(&regular) * exit_steps(plan->pass, bounds.lower, bounds.upper, drift, variance);
     return true;
 }
 
@@ -275,10 +275,10 @@ bool sprt_plan_walk(const SprtSpec *spec, const Sample *sample, SprtPlan *plan, 
 
 // A test seen as a Brownian motion that ended at (time, y) between the bounds a and b.
 typedef struct Ending {
-    double a, b;          // lower and upper bound
-    double time, y;       // units played, log-likelihood ratio reached
-    double mid, gap, variance;  // mean of the hypotheses' scores, their distance, variance of a unit's score
-    double target;        // the probability that is looked for
+    double a, b;               // lower and upper bound
+    double time, y;            // units played, log-likelihood ratio reached
+    double mid, gap, variance; // mean of the hypotheses' scores, their distance, variance of a unit's score
+    double target;             // the probability that is looked for
 } Ending;
 
 // exp(shift) times the normal distribution function at z. For large shifts two terms of its asymptotic
@@ -349,8 +349,12 @@ bool sprt_estimate(const SprtSpec *spec, const Sample *sample, SprtEstimate *est
     Moments m = sample_moments(&regular);
     Scores s = sample_scores(spec, &regular);
     SprtBounds bounds = sprt_bounds(spec);
-    Ending e = {.a = bounds.lower, .b = bounds.upper, .time = m.size, .mid = (s.s0 + s.s1) / 2,
-                .gap = s.s1 - s.s0, .variance = m.variance};
+    Ending e = {.a = bounds.lower,
+                .b = bounds.upper,
+                .time = m.size,
+                .mid = (s.s0 + s.s1) / 2,
+                .gap = s.s1 - s.s0,
+                .variance = m.variance};
     double slope = (m.mean - e.mid) * e.gap / e.variance;
     e.y = m.size * slope;
     if (e.y < e.a || e.y > e.b) {

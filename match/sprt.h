@@ -13,18 +13,18 @@
 
 // What elo0 and elo1 measure.
 typedef enum SprtModel {
-    SPRT_NORMALIZED,  // normalized Elo: score in standard deviations of a game
-    SPRT_LOGISTIC,    // logistic Elo: expected score
-    SPRT_BAYESIAN,    // BayesElo, with the draw Elo of the sample; games, not pairs
+    SPRT_NORMALIZED, // normalized Elo: score in standard deviations of a game
+    SPRT_LOGISTIC,   // logistic Elo: expected score
+    SPRT_BAYESIAN,   // BayesElo, with the draw Elo of the sample; games, not pairs
 } SprtModel;
 
 // A test: H0 (elo0) against H1 (elo1 > elo0), const while it runs.
 typedef struct SprtSpec {
     double elo0, elo1;
-    double alpha, beta;  // probability of accepting H1 at elo0, and of accepting H0 at elo1
+    double alpha, beta; // probability of accepting H1 at elo0, and of accepting H0 at elo1
     SprtModel model;
-    bool games;          // count games (trinomial) instead of pairs; always so in the Bayesian model
-    int batch;           // the running test is evaluated each time this many pairs are complete
+    bool games; // count games (trinomial) instead of pairs; always so in the Bayesian model
+    int batch;  // the running test is evaluated each time this many pairs are complete
 } SprtSpec;
 
 enum { SPRT_DEFAULT_BATCH = 8 };
@@ -64,18 +64,18 @@ SprtVerdict sprt_plain_verdict(const SprtSpec *spec, double llr);
 // How far the ratio has gone beyond what was its extreme, on each side: by Siegmund's theorem the mean square
 // over twice the mean estimates by how much it will jump over a bound.
 typedef struct SprtOvershoot {
-    double ref0, m0, sq0;  // lowest ratio seen, sum of the steps to it, sum of their squares
-    double ref1, m1, sq1;  // the same for the highest
+    double ref0, m0, sq0; // lowest ratio seen, sum of the steps to it, sum of their squares
+    double ref1, m1, sq1; // the same for the highest
 } SprtOvershoot;
 
 // A running test. All of it follows from spec and the pairs added so far.
 typedef struct Sprt {
     SprtSpec spec;
-    Stats stats;              // pairs up to the stopping pair
-    double llr;               // at the last evaluation
+    Stats stats; // pairs up to the stopping pair
+    double llr;  // at the last evaluation
     SprtOvershoot overshoot;
-    bool skipped;             // the last evaluation failed: the next one starts the extremes anew
-    uint64_t failures;        // evaluations that failed
+    bool skipped;      // the last evaluation failed: the next one starts the extremes anew
+    uint64_t failures; // evaluations that failed
     SprtVerdict verdict;
 } Sprt;
 
@@ -91,8 +91,8 @@ SprtBounds sprt_corrected_bounds(const Sprt *sprt);
 
 // What to expect of a test.
 typedef struct SprtPlan {
-    double pass;   // probability that H1 is accepted
-    double games;  // expected number of games
+    double pass;  // probability that H1 is accepted
+    double games; // expected number of games
 } SprtPlan;
 
 // Variance of a game's score at a share of draws and a root mean square opening bias in Elo.

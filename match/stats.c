@@ -5,7 +5,7 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
-static const double ZeroCount = 1e-3;  // what a zero count becomes in a regularized sample
+static const double ZeroCount = 1e-3; // what a zero count becomes in a regularized sample
 
 Stats stats_from_game(int half_points) {
     assert(half_points >= 0 && half_points <= 2);
@@ -128,7 +128,7 @@ double sample_nelo_error(const Sample *sample) {
     Moments m = sample_moments(sample);
     double t = (m.mean - 0.5) / sqrt(m.variance);
     double spread = 1 - t * m.skewness + t * t * (m.excess_kurtosis + 2) / 4;
-    if (spread < 0) spread = 0;  // cannot be, but for rounding
+    if (spread < 0) spread = 0; // cannot be, but for rounding
     return CONFIDENCE_Z * NELO_PER_SIGMA * sqrt(spread / (sample_games_per_unit(sample) * m.size));
 }
 

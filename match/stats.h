@@ -81,8 +81,8 @@ typedef struct Estimate {
     double value, low, high;
 } Estimate;
 
-#define CONFIDENCE_Z 1.959963984540054       // 97.5 % quantile of the normal distribution
-#define NELO_PER_SIGMA 347.43558552260146    // 800 / ln 10: normalized Elo per standard deviation of a game
+#define CONFIDENCE_Z   1.959963984540054  // 97.5 % quantile of the normal distribution
+#define NELO_PER_SIGMA 347.43558552260146 // 800 / ln 10: normalized Elo per standard deviation of a game
 
 // Elo of an expected score; infinite at 0 and 1 and beyond.
 double elo_from_score(double score);

@@ -18,15 +18,19 @@ static void take_words(const char **cursor, bool in_name, char *buffer, size_t s
     size_t used = 0;
     char word[256];
     buffer[0] = '\0';
-    for (const char *at = *cursor; text_word(&at, word, sizeof word) && !is_keyword(word, in_name); *cursor = at) {
+    for (const char *at = *cursor; text_word(&at, word, sizeof word) && !is_keyword(word, in_name);
+         *cursor = at) {
         int more = snprintf(buffer + used, size - used, "%s%s", used ? " " : "", word);
         used = used + (size_t)more < size ? used + (size_t)more : size - 1;
     }
 }
 
 static bool kind_of(const char *text, OptionKind *kind) {
-    static const char *const names[] = {[OPTION_CHECK] = "check", [OPTION_SPIN] = "spin", [OPTION_COMBO] = "combo",
-                                        [OPTION_STRING] = "string", [OPTION_BUTTON] = "button"};
+    static const char *const names[] = {[OPTION_CHECK] = "check",
+                                        [OPTION_SPIN] = "spin",
+                                        [OPTION_COMBO] = "combo",
+                                        [OPTION_STRING] = "string",
+                                        [OPTION_BUTTON] = "button"};
     for (int i = 0; i < 5; i++) {
         if (strcmp(text, names[i]) != 0) continue;
         *kind = (OptionKind)i;
@@ -46,8 +50,10 @@ bool uci_option_parse(const char *line, UciOption *option) {
     while (text_word(&line, word, sizeof word)) {
         take_words(&line, false, text, sizeof text);
         if (strcmp(word, "type") == 0) has_kind = kind_of(text, &option->kind);
-        else if (strcmp(word, "min") == 0) has_min = parse_int(text, INT64_MIN, INT64_MAX, &option->min, NULL);
-        else if (strcmp(word, "max") == 0) has_max = parse_int(text, INT64_MIN, INT64_MAX, &option->max, NULL);
+        else if (strcmp(word, "min") == 0)
+            has_min = parse_int(text, INT64_MIN, INT64_MAX, &option->min, NULL);
+        else if (strcmp(word, "max") == 0)
+            has_max = parse_int(text, INT64_MIN, INT64_MAX, &option->max, NULL);
         else if (strcmp(word, "var") == 0 && used + strlen(text) + 2 < sizeof option->vars)
             used += (size_t)snprintf(option->vars + used, sizeof option->vars - used, "\n%s", text);
     }
@@ -78,8 +84,8 @@ bool uci_option_check(const UciOption *option, const char *value, Error *error) 
         if (!parse_int(value, INT64_MIN, INT64_MAX, &number, NULL))
             return error_set(error, "option %s: '%.60s' is not a whole number", option->name, value);
         if (!option->bounded || (number >= option->min && number <= option->max)) return true;
-        return error_set(error, "option %s: %s is outside %lld to %lld", option->name, value, (long long)option->min,
-                         (long long)option->max);
+        return error_set(error, "option %s: %s is outside %lld to %lld", option->name, value,
+                         (long long)option->min, (long long)option->max);
     case OPTION_COMBO:
         if (has_value(option, value)) return true;
         text_copy(vars, sizeof vars, option->vars + (option->vars[0] == '\n'));

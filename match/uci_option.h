@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a UCI program says of its options, and whether a value fits. Pure text; who speaks to the program is uci_player.
+// What a UCI program says of its options, and whether a value fits. Pure text; who speaks to the program is
+// uci_player.
 #pragma once
 
 #include "engine/engine.h"
@@ -8,9 +9,9 @@
 typedef struct UciOption {
     char name[64];
     OptionKind kind;
-    bool bounded;      // a spin with both min and max
+    bool bounded; // a spin with both min and max
     int64_t min, max;
-    char vars[512];    // values of a combo, each behind a line feed
+    char vars[512]; // values of a combo, each behind a line feed
 } UciOption;
 
 // Reads a line "option name ... type ..."; false if it is none.

@@ -34,12 +34,13 @@ struct UciPlayer {
     int64_t ready_cpu_ns;       // what it had used by then
     char *message;              // of message_size bytes, for position and go
     size_t message_size;
-    pthread_mutex_t lock;       // child, for whoever interrupts
+    pthread_mutex_t lock; // child, for whoever interrupts
     Child *child;
     _Atomic bool interrupted;
 };
 
-// --- words ------------------------------------------------------------------------------------------------------------
+// --- words
+// ------------------------------------------------------------------------------------------------------------
 
 // A word within a line; size 0 at the end.
 typedef struct Word {
@@ -58,7 +59,9 @@ static Word next_word(const char **cursor) {
     return (Word){at, (size_t)(end - at)};
 }
 
-static bool is_word(Word word, const char *text) { return strlen(text) == word.size && memcmp(word.text, text, word.size) == 0; }
+static bool is_word(Word word, const char *text) {
+    return strlen(text) == word.size && memcmp(word.text, text, word.size) == 0;
+}
 
 static bool begins_with(const char *line, const char *text) { return is_word(next_word(&line), text); }
 
@@ -76,7 +79,9 @@ static size_t add(UciPlayer *p, size_t used, const char *format, ...) {
     va_start(args, format);
     int size = vsnprintf(p->message + used, p->message_size - used, format, args);
     va_end(args);
-    return size < 0 ? used : used + (size_t)size < p->message_size ? used + (size_t)size : p->message_size - 1;
+    return size < 0                                ? used
+           : used + (size_t)size < p->message_size ? used + (size_t)size
+                                                   : p->message_size - 1;
 }
 
 static bool make_room(UciPlayer *p, size_t size) {
@@ -88,7 +93,8 @@ static bool make_room(UciPlayer *p, size_t size) {
     return true;
 }
 
-// --- info lines -------------------------------------------------------------------------------------------------------
+// --- info lines
+// -------------------------------------------------------------------------------------------------------
 
 // What one info line said.
 typedef struct Info {
@@ -134,8 +140,10 @@ static Info read_info(const char *at) {
         else if (is_word(word, "multipv")) info.multipv = strtol(value, NULL, 10);
         else if (is_word(word, "nodes")) info.told.nodes = strtoull(value, NULL, 10), info.has_nodes = true;
         else if (is_word(word, "nps")) info.told.nps = strtoull(value, NULL, 10), info.has_nps = true;
-        else if (is_word(word, "tbhits")) info.told.tbhits = strtoull(value, NULL, 10), info.has_tbhits = true;
-        else if (is_word(word, "hashfull")) info.told.hashfull = (int)strtol(value, NULL, 10), info.has_hashfull = true;
+        else if (is_word(word, "tbhits"))
+            info.told.tbhits = strtoull(value, NULL, 10), info.has_tbhits = true;
+        else if (is_word(word, "hashfull"))
+            info.told.hashfull = (int)strtol(value, NULL, 10), info.has_hashfull = true;
         else number = false;
         if (number) next_word(&at);
         else if (is_word(word, "score")) read_score(&at, &info);
@@ -173,9 +181,12 @@ void uci_parse_info(const char *line, PlayerMove *move) {
     if (info.pv) copy_pv(info.pv, move->pv, sizeof move->pv);
 }
 
-// --- starting ---------------------------------------------------------------------------------------------------------
+// --- starting
+// ---------------------------------------------------------------------------------------------------------
 
-static int64_t deadline_in(int64_t ms, int64_t otherwise) { return now_ns() + (ms > 0 ? ms : otherwise) * MS; }
+static int64_t deadline_in(int64_t ms, int64_t otherwise) {
+    return now_ns() + (ms > 0 ? ms : otherwise) * MS;
+}
 
 // Waits for a line that begins with a word; the others pass.
 static ChildWait wait_for_word(UciPlayer *p, const char *word, int64_t deadline_ns) {
@@ -253,7 +264,8 @@ static bool introduce(UciPlayer *p, OptionList *list, Error *error) {
     return refuse(p, wait, "uciok", error);
 }
 
-// Writes the setoption lines of the spec behind the message; Threads first, as hash tables are cleared by threads.
+// Writes the setoption lines of the spec behind the message; Threads first, as hash tables are cleared by
+// threads.
 static bool write_options(UciPlayer *p, const OptionList *list, size_t *used, Error *error) {
     const PlayerSpec *spec = p->spec;
     p->threads = 1;
@@ -355,7 +367,16 @@ void uci_player_destroy(UciPlayer *p) {
     free(p);
 }
 
-// --- playing ----------------------------------------------------------------------------------------------------------
+// --- playing
+// ----------------------------------------------------------------------------------------------------------
+
+bool uci_player_set(UciPlayer *p, const char *name, const char *value, Error *error) {
+    if (!p->alive) return error_set(error, "engine '%s': its process has ended", p->spec->name);
+    if (!make_room(p, strlen(name) + strlen(value) + 64)) return error_set(error, "no memory");
+    size_t used = add(p, 0, "setoption name %s value %s\n", name, value);
+    return child_send(p->child, p->message, used, deadline_in(p->spec->ping_ms, PING_MS)) ||
+           error_set(error, "engine '%s': does not take setoption", p->spec->name);
+}
 
 bool uci_player_new_game(UciPlayer *p, bool chess960, Error *error) {
     if (p->spec->restart && p->games > 0) {
@@ -392,13 +413,16 @@ static size_t write_turn(UciPlayer *p, const PlayerTurn *turn) {
     char fen[FEN_SIZE];
     if (!make_room(p, (size_t)turn->move_count * UCI_SIZE + FEN_SIZE + 512)) return 0;
     position_to_fen(turn->start, fen);
-    size_t used = strcmp(fen, START_FEN) == 0 ? add(p, 0, "position startpos") : add(p, 0, "position fen %s", fen);
+    size_t used =
+        strcmp(fen, START_FEN) == 0 ? add(p, 0, "position startpos") : add(p, 0, "position fen %s", fen);
     if (turn->move_count > 0) used = write_moves(p, add(p, used, " moves"), turn);
     used = add(p, used, "\ngo");
     if (tc->clock) {
-        used = add(p, used, " wtime %lld btime %lld", at_least_one(turn->time_ms[WHITE]), at_least_one(turn->time_ms[BLACK]));
+        used = add(p, used, " wtime %lld btime %lld", at_least_one(turn->time_ms[WHITE]),
+                   at_least_one(turn->time_ms[BLACK]));
         if (turn->inc_ms[WHITE] || turn->inc_ms[BLACK])
-            used = add(p, used, " winc %lld binc %lld", (long long)turn->inc_ms[WHITE], (long long)turn->inc_ms[BLACK]);
+            used = add(p, used, " winc %lld binc %lld", (long long)turn->inc_ms[WHITE],
+                       (long long)turn->inc_ms[BLACK]);
         if (turn->movestogo) used = add(p, used, " movestogo %d", turn->movestogo);
     }
     if (tc->move_ms) used = add(p, used, " movetime %lld", (long long)tc->move_ms);
@@ -414,7 +438,8 @@ static int64_t patience_ms(const PlayerSpec *spec, const PlayerTurn *turn) {
     if (tc->clock) return at_least_one(turn->time_ms[turn->pos->stm]) + tc->margin_ms + FLAG_MS;
     if (tc->move_ms) return tc->move_ms + tc->margin_ms + FLAG_MS;
     if (spec->watchdog_ms > 0) return spec->watchdog_ms;
-    return turn->nodes ? WATCHDOG_MS + (int64_t)(turn->nodes < INT32_MAX ? turn->nodes : INT32_MAX) : 10 * WATCHDOG_MS;
+    return turn->nodes ? WATCHDOG_MS + (int64_t)(turn->nodes < INT32_MAX ? turn->nodes : INT32_MAX)
+                       : 10 * WATCHDOG_MS;
 }
 
 // Listens until bestmove, which it reads into move.
@@ -448,8 +473,8 @@ static void call_in(UciPlayer *p, bool interrupted, const Position *pos, PlayerM
     child_resume(p->child);
     child_budget(p->child);
     int64_t deadline = now_ns() + STOP_MS * MS;
-    bool answered = child_send(p->child, "stop\n", 5, deadline) &&
-                    listen_for_move(p, deadline, pos, move) == CHILD_LINE;
+    bool answered =
+        child_send(p->child, "stop\n", 5, deadline) && listen_for_move(p, deadline, pos, move) == CHILD_LINE;
     if (!answered) {
         child_end(p->child, 0);
         p->alive = false;
@@ -468,7 +493,8 @@ PlayerMove uci_player_think(UciPlayer *p, const PlayerTurn *turn) {
     move.asked_ns = now_ns(); // before the write, which may put the child in our place
     int64_t deadline = move.asked_ns + patience_ms(p->spec, turn) * MS;
     ChildWait wait = CHILD_ENDED;
-    if (child_send(p->child, p->message, size, deadline)) wait = listen_for_move(p, deadline, turn->pos, &move);
+    if (child_send(p->child, p->message, size, deadline))
+        wait = listen_for_move(p, deadline, turn->pos, &move);
     else if (atomic_load(&p->interrupted)) wait = CHILD_INTERRUPTED;
     else if (now_ns() >= deadline) wait = CHILD_TIMEOUT;
     switch (wait) {
@@ -489,7 +515,8 @@ PlayerMove uci_player_think(UciPlayer *p, const PlayerTurn *turn) {
     return move;
 }
 
-// --- about it ---------------------------------------------------------------------------------------------------------
+// --- about it
+// ---------------------------------------------------------------------------------------------------------
 
 bool uci_player_alive(const UciPlayer *p) { return p->alive && child_running(p->child); }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A player that is a UCI program in a child process. One write, one poll and one read a move: `position` and `go` go
-// out together, without isready, and what comes back is parsed where it lies. See player.h for what the functions do.
+// A player that is a UCI program in a child process. One write, one poll and one read a move: `position` and
+// `go` go out together, without isready, and what comes back is parsed where it lies. See player.h for what
+// the functions do.
 #pragma once
 
 #include "match/player.h"
@@ -12,6 +13,9 @@ UciPlayer *uci_player_create(const PlayerSpec *spec, int affinity, Error *error)
 
 // quit, a grace, SIGKILL to the group.
 void uci_player_destroy(UciPlayer *player);
+
+// Sends one setoption line; the program answers for it at the isready of the next game.
+bool uci_player_set(UciPlayer *player, const char *name, const char *value, Error *error);
 
 // ucinewgame and isready, in a new process if the spec asks for it.
 bool uci_player_new_game(UciPlayer *player, bool chess960, Error *error);
@@ -40,5 +44,6 @@ PlayerManners uci_player_manners(const UciPlayer *player);
 // Any thread: ends the wait for an answer.
 void uci_player_interrupt(UciPlayer *player);
 
-// Reads an info line into what is known of a move; ignores lines of other variations, and bounds once a score is known.
+// Reads an info line into what is known of a move; ignores lines of other variations, and bounds once a score
+// is known.
 void uci_parse_info(const char *line, PlayerMove *move);

@@ -6,6 +6,7 @@
 #include "engine/util.h"
 #include "tuner/simulate.h"
 #include "tuner/sprt_command.h"
+#include "tuner/spsa_command.h"
 #include "tuner/texel.h"
 
 // One subcommand: its name, its handler and what it does in half a line. A handler gets its own name as
@@ -17,6 +18,7 @@ typedef struct Command {
 } Command;
 
 static const Command Commands[] = {
+    {"spsa", spsa_main, "tunes parameters by games"},
     {"sprt", sprt_main, "what a match result means, or what to expect of a test"},
     {"simulate", simulate_main, "tuners on simulated games: how much Elo each regains"},
     {"texel", texel_main, "fits the hand-written evaluation to positions with results"},
