@@ -18,6 +18,7 @@ typedef struct Attacks {
     Bitboard twice[COLOURS];                // squares attacked by at least two pieces
     Bitboard area[COLOURS];                 // squares that count for mobility
     Bitboard ring[COLOURS];                 // around the king
+    Bitboard pinned[COLOURS];               // pieces that shield their king from a slider
     int units[COLOURS], attackers[COLOURS]; // against the other king
 } Attacks;
 
@@ -53,8 +54,7 @@ int eval_phase(const Position *pos) {
     return int_min(phase, PHASE_MAX);
 }
 
-// ---- pawns and the shelter of kings: what the pawn table keeps
-// -----------------------------------------------
+// ---- pawns and the shelter of kings: what the pawn table keeps -------------------------------------------
 
 INLINE int32_t shelter(const Position *pos, const Weights *w, int us) {
     int king = position_king(pos, us), rank = square_rank_for(us, king);
@@ -83,10 +83,10 @@ INLINE int32_t pawn_terms(const Position *pos, const Weights *w, int us, Bitboar
     const Bitboard own_reach = fill_ahead(us, own_attacks) | own_attacks;
     const Bitboard passed = own & ~(enemy_ahead | beside(enemy_ahead)) & ~fill_ahead(them, own);
     const Bitboard isolated = own & ~beside(files);
-    const Bitboard connected = own & (beside(own) | own_attacks);
+    const Bitboard phalanx = own & beside(own), supported = own & own_attacks;
     const Bitboard open = own & ~enemy_ahead;
     // Backward: no own pawn beside or behind to guard it, and the square in front is held by an enemy pawn.
-    const Bitboard backward = own & ~isolated & ~own_reach & ~connected & bb_forward(them, enemy_attacks);
+    const Bitboard backward = own & ~isolated & ~own_reach & ~phalanx & bb_forward(them, enemy_attacks);
     int32_t sum = 0;
 
     ADD(TERM_PAWNS, us,
@@ -94,12 +94,20 @@ INLINE int32_t pawn_terms(const Position *pos, const Weights *w, int us, Bitboar
     ADD(TERM_PAWNS, us,
         w->backward[0] * bb_count(backward & ~open) + w->backward[1] * bb_count(backward & open));
     ADD(TERM_PAWNS, us, w->doubled * bb_count(own & fill_ahead(them, own)));
-    for (Bitboard set = connected; set;) ADD(TERM_PAWNS, us, w->connected[square_rank_for(us, bb_pop(&set))]);
+    for (Bitboard set = phalanx; set;) ADD(TERM_PAWNS, us, w->phalanx[square_rank_for(us, bb_pop(&set))]);
+    for (Bitboard set = supported; set;) ADD(TERM_PAWNS, us, w->supported[square_rank_for(us, bb_pop(&set))]);
     for (Bitboard set = passed; set;) {
         int square = bb_pop(&set), rank = square_rank_for(us, square), front = square + pawn_push(us);
         ADD(TERM_PASSED, us, w->passed[rank]);
         ADD(TERM_PASSED, us, w->passed_own_king[rank] * distance(position_king(pos, us), front));
         ADD(TERM_PASSED, us, w->passed_enemy_king[rank] * distance(position_king(pos, them), front));
+    }
+    for (Bitboard set = open & ~passed & ~fill_ahead(them, own); set;) {
+        const int square = bb_pop(&set);
+        const Bitboard pawn = bb_of(square);
+        if (bb_count(own & beside(pawn | fill_ahead(them, pawn))) >=
+            bb_count(enemy & beside(fill_ahead(us, pawn))))
+            ADD(TERM_PASSED, us, w->candidate[square_rank_for(us, square)]);
     }
     ADD(TERM_KING, us, shelter(pos, w, us));
     *all_passed |= passed;
@@ -123,8 +131,7 @@ INLINE int32_t pawns_and_shelter(const Position *pos, const Weights *w, PawnTabl
     return sum;
 }
 
-// ---- pieces, kings, threats
-// ----------------------------------------------------------------------------------
+// ---- pieces, kings, threats ------------------------------------------------------------------------------
 
 INLINE void attacks_start(const Position *pos, Attacks *att, int us) {
     const int them = !us, king = position_king(pos, us);
@@ -141,6 +148,14 @@ INLINE void attacks_start(const Position *pos, Attacks *att, int us) {
     att->area[us] = ~(fixed | bb_of(king) | bb_pawn_attacks(them, position_pieces(pos, them, PAWN)));
     att->ring[us] = near | bb_of(king) | bb_forward(us, near);
     att->units[us] = att->attackers[us] = 0;
+    att->pinned[us] = 0;
+    const Bitboard sliders = pos->by_colour[them];
+    Bitboard snipers = attacks_rook(king, 0) & sliders & (pos->by_type[ROOK] | pos->by_type[QUEEN]);
+    snipers |= attacks_bishop(king, 0) & sliders & (pos->by_type[BISHOP] | pos->by_type[QUEEN]);
+    while (snipers) {
+        const Bitboard shield = bb_between(king, bb_pop(&snipers)) & occupied;
+        if (shield && !bb_several(shield)) att->pinned[us] |= shield & pos->by_colour[us];
+    }
 }
 
 // The pieces of one type; the type is a constant wherever this is called.
@@ -166,7 +181,8 @@ INLINE int32_t type_terms(const Position *pos, const Weights *w, Attacks *att, i
                                   : type == BISHOP ? w->mobility_bishop
                                   : type == ROOK   ? w->mobility_rook
                                                    : w->mobility_queen;
-        ADD(TERM_MOBILITY, us, mobility[bb_count(reach & att->area[us])]);
+        const Bitboard moves = bb_has(att->pinned[us], square) ? reach & bb_line(king, square) : reach;
+        ADD(TERM_MOBILITY, us, mobility[bb_count(moves & att->area[us])]);
         if (reach & ring) {
             att->attackers[us]++;
             att->units[us] += w->attacker[type - KNIGHT] + w->ring_attack * bb_count(reach & near);
@@ -209,8 +225,6 @@ INLINE int32_t king_terms(const Position *pos, const Weights *w, const Attacks *
                                       : 0x3c3c3c3c3c3c3c3cull;
     const Bitboard flank = files & (us == WHITE ? ~0ull >> 24 : ~0ull << 24);
     int32_t sum = 0;
-    ADD(TERM_KING, us, w->flank_attack * bb_count(flank & att->by[them][ALL]));
-    ADD(TERM_KING, us, w->flank_attack_twice * bb_count(flank & att->by[them][ALL] & att->twice[them]));
     ADD(TERM_KING, us, w->flank_defence * bb_count(flank & att->by[us][ALL]));
     if (att->attackers[them] + queen < 2) return sum;
     const Bitboard occupied = position_occupied(pos);
@@ -245,13 +259,24 @@ INLINE int32_t threat_terms(const Position *pos, const Weights *w, const Attacks
         else
             ADD(TERM_THREATS, us, w->threat_rook[index]);
     }
+    const Bitboard queen = position_pieces(pos, them, QUEEN), occupied = position_occupied(pos);
+    if (queen && !bb_several(queen)) {
+        const int square = bb_first(queen);
+        const Bitboard safe = ~pos->by_colour[us] & ~att->by[them][PAWN] &
+                              (~att->by[them][ALL] | (att->twice[us] & ~att->twice[them]));
+        const Bitboard leaps = attacks_knight(square) & att->by[us][KNIGHT] & safe;
+        const Bitboard slides = ((attacks_bishop(square, occupied) & att->by[us][BISHOP]) |
+                                 (attacks_rook(square, occupied) & att->by[us][ROOK])) &
+                                safe & att->twice[us];
+        ADD(TERM_THREATS, us, w->threat_queen[0] * bb_count(leaps) + w->threat_queen[1] * bb_count(slides));
+    }
     const Bitboard hanging = enemy & att->by[us][ALL] & ~att->by[them][ALL];
     ADD(TERM_THREATS, us,
         w->hanging[0] * bb_count(hanging & pos->by_type[PAWN]) +
             w->hanging[1] * bb_count(hanging & officers));
     const Bitboard held = att->by[them][PAWN] | (att->twice[them] & ~att->twice[us]);
     ADD(TERM_THREATS, us, w->restricted * bb_count(att->by[us][ALL] & att->by[them][ALL] & ~held));
-    const Bitboard empty = ~position_occupied(pos), third = bb_rank(us == WHITE ? 2 : 5);
+    const Bitboard empty = ~occupied, third = bb_rank(us == WHITE ? 2 : 5);
     Bitboard push = bb_forward(us, position_pieces(pos, us, PAWN)) & empty;
     push |= bb_forward(us, push & third) & empty;
     push &= ~att->by[them][PAWN] & (att->by[us][ALL] | ~att->by[them][ALL]);
@@ -268,6 +293,8 @@ INLINE int32_t passed_terms(const Position *pos, const Weights *w, const Attacks
     int32_t sum = 0;
     for (Bitboard set = passed & pos->by_colour[us]; set;) {
         const int square = bb_pop(&set), rank = square_rank_for(us, square), front = square + pawn_push(us);
+        if (fill_ahead(them, bb_of(square)) & position_pieces(pos, us, ROOK))
+            ADD(TERM_PASSED, us, w->passed_rook);
         if (bb_has(occupied, front)) {
             ADD(TERM_PASSED, us, w->passed_blocked[rank]);
         } else if (!bb_has(att->by[them][ALL], front)) {
@@ -278,21 +305,7 @@ INLINE int32_t passed_terms(const Position *pos, const Weights *w, const Attacks
     return sum;
 }
 
-INLINE int32_t space_terms(const Position *pos, const Weights *w, const Attacks *att, int us,
-                           EvalParts *parts) {
-    const int them = !us;
-    const Bitboard centre = bb_file(2) | bb_file(3) | bb_file(4) | bb_file(5);
-    const Bitboard ranks =
-        us == WHITE ? bb_rank(1) | bb_rank(2) | bb_rank(3) : bb_rank(4) | bb_rank(5) | bb_rank(6);
-    const Bitboard own = position_pieces(pos, us, PAWN), safe = centre & ranks & ~own & ~att->by[them][PAWN];
-    const Bitboard behind = safe & fill_ahead(them, own) & ~att->by[them][ALL];
-    int32_t sum = 0;
-    ADD(TERM_SPACE, us, w->space * ((bb_count(safe) + bb_count(behind)) * bb_count(pos->by_colour[us]) / 16));
-    return sum;
-}
-
-// ---- endgames
-// ------------------------------------------------------------------------------------------------
+// ---- endgames --------------------------------------------------------------------------------------------
 
 // Whether the better side has only pawns on one edge file and a bishop that does not guard their promotion
 // square, with the enemy king there first.
@@ -347,8 +360,7 @@ static int mop_up(const Position *pos, int us) {
     return 200 + 20 * drive + 8 * (7 - distance(own, king));
 }
 
-// ---- the whole
-// -----------------------------------------------------------------------------------------------
+// ---- the whole -------------------------------------------------------------------------------------------
 
 // The evaluation from White; parts is NULL but for trace and tuner.
 INLINE int evaluate(const Position *pos, const Weights *w, PawnTable *table, EvalParts *parts) {
@@ -362,7 +374,6 @@ INLINE int evaluate(const Position *pos, const Weights *w, PawnTable *table, Eva
     sum += threat_terms(pos, w, &att, WHITE, parts) + threat_terms(pos, w, &att, BLACK, parts);
     sum +=
         passed_terms(pos, w, &att, passed, WHITE, parts) + passed_terms(pos, w, &att, passed, BLACK, parts);
-    sum += space_terms(pos, w, &att, WHITE, parts) + space_terms(pos, w, &att, BLACK, parts);
     ADD(TERM_TEMPO, pos->stm, w->tempo);
 
     const int better = packed_eg(sum) >= 0 ? WHITE : BLACK;
@@ -410,9 +421,8 @@ static int trace_line(char *buffer, size_t size, const char *name, int32_t white
 }
 
 void eval_trace(const Position *pos, char *buffer, size_t size) {
-    static const char *const Names[TERMS] = {"Material+place", "Mobility",    "Pawns",
-                                             "Passed pawns",   "King safety", "Pieces",
-                                             "Threats",        "Space",       "Tempo"};
+    static const char *const Names[TERMS] = {"Material+place", "Mobility", "Pawns",   "Passed pawns",
+                                             "King safety",    "Pieces",   "Threats", "Tempo"};
     const EvalParts parts = eval_parts(pos, &DefaultWeights);
     const int sign = pos->stm == WHITE ? 1 : -1;
     size_t used = 0;

@@ -40,7 +40,6 @@ enum {
     TERM_KING,
     TERM_PIECES,
     TERM_THREATS,
-    TERM_SPACE,
     TERM_TEMPO,
     TERMS
 };

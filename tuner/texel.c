@@ -217,7 +217,7 @@ static void coordinate_steps(Texel *texel, FILE *log) {
     for (int i = LINEAR_WEIGHTS; i < ALL_WEIGHTS; i++) {
         for (int direction = 1; direction >= -1; direction -= 2) {
             bool moved = false;
-            for (int tries = 0; tries < 4; tries++) {
+            for (int tries = 0; tries < 8; tries++) {
                 numbers[i] += direction;
                 const double error = true_error(texel);
                 if (error >= best - 1e-8) {
