@@ -37,18 +37,41 @@ void notation_to_uci(const Position *pos, Move move, char *buffer) {
         write_uci(move, pos->chess960, buffer);
 }
 
-Move notation_from_uci(const Position *pos, const char *text) {
-    MoveList list;
-    Move other = MOVE_NONE;
-    char name[UCI_SIZE];
-    movegen_list(pos, &list);
-    for (int i = 0; i < list.count; i++) {
-        write_uci(list.moves[i], pos->chess960, name);
-        if (text_equal(name, text)) return list.moves[i];
-        write_uci(list.moves[i], !pos->chess960, name);
-        if (text_equal(name, text)) other = list.moves[i];
+// The square that two characters name, or NO_SQUARE.
+static int read_square(const char *text) {
+    int file = tolower((unsigned char)text[0]) - 'a';
+    if (file < 0 || file > 7 || text[1] < '1' || text[1] > '8') return NO_SQUARE;
+    return square_make(file, text[1] - '1');
+}
+
+// The castling move from a square that is written with this target, in either style, or MOVE_NONE.
+static Move read_castling(const Position *pos, int from, int to) {
+    Move takes_rook = move_make_kind(from, to, MOVE_CASTLING);
+    if (movegen_is_legal(pos, takes_rook)) return takes_rook;
+    for (int index = 2 * pos->stm; index < 2 * pos->stm + 2; index++) {
+        if (castle_king_to(index) != to || pos->castle_rook[index] == NO_SQUARE) continue;
+        Move move = move_make_kind(from, pos->castle_rook[index], MOVE_CASTLING);
+        if (movegen_is_legal(pos, move)) return move;
     }
-    return other; // castling in the other style, if no move has that name in the right one
+    return MOVE_NONE;
+}
+
+// Called for every move of every `position` command: no moves are generated.
+Move notation_from_uci(const Position *pos, const char *text) {
+    int from = read_square(text);
+    int to = from == NO_SQUARE ? NO_SQUARE : read_square(text + 2);
+    if (to == NO_SQUARE) return MOVE_NONE;
+    Move move = move_make(from, to);
+    bool pawn = piece_type(pos->board[from]) == PAWN;
+    if (text[4]) {
+        const char *types = "nbrq", *type = strchr(types, tolower((unsigned char)text[4]));
+        if (!type || text[5]) return MOVE_NONE;
+        move = move_make_promotion(from, to, KNIGHT + (int)(type - types));
+    } else if (pawn && to == pos->ep && square_file(from) != square_file(to)) {
+        move = move_make_kind(from, to, MOVE_EN_PASSANT);
+    }
+    if (movegen_is_legal(pos, move)) return move;
+    return piece_type(pos->board[from]) == KING && !text[4] ? read_castling(pos, from, to) : MOVE_NONE;
 }
 
 // Writes + or # if the move leads there, and ends the text.

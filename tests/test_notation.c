@@ -141,6 +141,40 @@ static void texts_that_name_no_move(void) {
     TEST_ASSERT_EQUAL_HEX16_MESSAGE(MOVE_NONE, notation_from_san(&pos, "Rd1"), "which rook?");
 }
 
+// Every text that looks like a move, against the names of the legal moves: those in the position's style first, then
+// castling in the other one.
+static void every_text_is_read_as_the_move_of_that_name(void) {
+    static const char *const fens[] = {
+        "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+        "r3k2r/p2pqpb1/bn2pnp1/2pPN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq c6 0 2",
+        "n1n1k3/PPP5/8/8/8/8/ppp5/N1N1K3 b - - 0 1",
+        "4k3/8/8/8/8/8/8/1RK2R2 w BF - 0 1",
+        "1rk2r2/8/8/8/8/8/8/4K3 b bf - 0 1",
+        "4k3/8/8/8/8/8/8/R4K1R w AH - 0 1",
+        "8/8/8/2k5/3Pp3/8/8/4K2Q b - d3 0 1",
+    };
+    for (size_t f = 0; f < sizeof fens / sizeof fens[0]; f++) {
+        Position pos = from(fens[f]), other = pos;
+        other.chess960 = !pos.chess960;
+        MoveList list;
+        movegen_list(&pos, &list);
+        for (int code = 0; code < 64 * 64 * 7; code++) {
+            char text[UCI_SIZE], name[UCI_SIZE];
+            notation_square(code / 7 / 64, text);
+            notation_square(code / 7 % 64, text + 2);
+            text[4] = "\0nbrqkp"[code % 7];
+            text[5] = '\0';
+            Move wanted = MOVE_NONE;
+            for (int pass = 0; pass < 2 && wanted == MOVE_NONE; pass++)
+                for (int i = 0; i < list.count && wanted == MOVE_NONE; i++) {
+                    notation_to_uci(pass ? &other : &pos, list.moves[i], name);
+                    if (strcmp(name, text) == 0) wanted = list.moves[i];
+                }
+            TEST_ASSERT_EQUAL_HEX16_MESSAGE(wanted, notation_from_uci(&pos, text), text);
+        }
+    }
+}
+
 // Any bytes: no crash, and whatever is found is legal.
 static void random_texts_give_legal_moves_or_none(void) {
     static const char letters[] = "abcdefgh12345678NBRQKPOo0x-=+#!?()";
@@ -202,6 +236,7 @@ int main(void) {
     RUN_TEST(san_known_by_hand);
     RUN_TEST(san_is_read_forgivingly);
     RUN_TEST(texts_that_name_no_move);
+    RUN_TEST(every_text_is_read_as_the_move_of_that_name);
     RUN_TEST(random_texts_give_legal_moves_or_none);
     RUN_TEST(castling_is_understood_in_both_styles);
     RUN_TEST(squares_and_no_move);
