@@ -25,6 +25,11 @@ static const int16_t Ln[128] = {
 };
 
 enum {
+#ifdef HONE_DEBUG
+    CLOCK_NODES = 32, // debug builds are slow: look at the clock more often
+#else
+    CLOCK_NODES = 1024, // nodes between two looks at the clock
+#endif
     LATE_ENDGAME_MEN = 10, // at most this many men: "few pieces left" in margins
     TT_RULE50_MAX = 90,    // no table cut-offs near the fifty-move rule: the table knows nothing of it
 };
@@ -70,7 +75,7 @@ static bool must_stop(SearchThread *t) {
     if (t->index != 0) return false;
     uint64_t nodes = nodes_of(t);
     bool over = s->limits.nodes && s->thread_count == 1 && nodes >= s->limits.nodes;
-    if (!over && (nodes & 1023) == 0 && !atomic_load_explicit(&s->pondering, memory_order_relaxed)) {
+    if (!over && nodes % CLOCK_NODES == 0 && !atomic_load_explicit(&s->pondering, memory_order_relaxed)) {
         over = s->limits.nodes && search_nodes(s) >= s->limits.nodes;
         over |= s->time.hard_ms != INT64_MAX && timeman_elapsed(&s->time) >= s->time.hard_ms;
     }
