@@ -41,39 +41,39 @@ static bool parse_operations(const char *text, int64_t *halfmove, int64_t *fullm
         bool half = strcmp(opcode, "hmvc") == 0, full = strcmp(opcode, "fmvn") == 0;
         if (!half && !full) continue;
         text_word(&cursor, operand, sizeof operand);
-        if (!parse_clock(opcode, operand, half ? 0 : 1, half ? 255 : 65535, half ? halfmove : fullmove,
-                         error))
+        if (!parse_clock(opcode, operand, half ? 0 : 1, half ? 255 : 9999, half ? halfmove : fullmove, error))
             return false;
     }
     return true;
 }
 
 bool opening_from_line(Position *pos, const char *line, size_t size, Error *error) {
-    char text[LINE_SIZE], words[4][FEN_SIZE], word[16], fen[5 * FEN_SIZE];
+    char text[LINE_SIZE], word[16], fen[LINE_SIZE + 32];
     if (size >= sizeof text) return error_set(error, "longer than %d characters", LINE_SIZE - 1);
     if (memchr(line, '\0', size)) return error_set(error, "a zero byte in a line of text");
     memcpy(text, line, size);
     text[size] = '\0';
-    const char *cursor = text;
-    static const char *const Fields[] = {"pieces", "side to move", "castling rights", "en passant square"};
-    for (int i = 0; i < 4; i++)
-        if (!text_word(&cursor, words[i], sizeof words[i]))
-            return error_set(error, "no %s: the line ends early", Fields[i]);
+    const char *blanks = " \t\r\n\v\f", *rest = text;
+    for (int field = 0; field < 4; field++) {
+        rest += strspn(rest, blanks);
+        rest += strcspn(rest, blanks);
+    }
+    // Four fields, or a FEN with its clocks: nothing to translate.
+    if (rest[strspn(rest, " \t\r0123456789")] == '\0') return position_from_fen(pos, text, error);
     int64_t halfmove = 0, fullmove = 1;
-    const char *before = cursor;
+    const char *cursor = rest, *before = rest;
     // A FEN goes on with its two clocks, EPD with operations; both at once are taken as well.
     if (text_word(&cursor, word, sizeof word) && isdigit((unsigned char)*word)) {
         if (!parse_clock("halfmove clock", word, 0, 255, &halfmove, error)) return false;
         before = cursor;
         if (text_word(&cursor, word, sizeof word) && isdigit((unsigned char)*word)) {
             word[strcspn(word, ";")] = '\0';
-            if (!parse_clock("move number", word, 0, 65535, &fullmove, error)) return false;
+            if (!parse_clock("move number", word, 0, 9999, &fullmove, error)) return false;
             before = cursor;
         }
     }
     if (!parse_operations(before, &halfmove, &fullmove, error)) return false;
-    snprintf(fen, sizeof fen, "%s %s %s %s %d %d", words[0], words[1], words[2], words[3], (int)halfmove,
-             int_max(1, (int)fullmove));
+    snprintf(fen, sizeof fen, "%.*s %d %d", (int)(rest - text), text, (int)halfmove, (int)fullmove);
     return position_from_fen(pos, fen, error);
 }
 

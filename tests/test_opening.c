@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "engine/book.h"
@@ -77,10 +77,11 @@ static void lines_of_every_kind(void) {
     expect_line(KINGS " 3 17; 0.5", KINGS " 3 17");
     expect_line("1rk3r1/8/8/8/8/8/8/1RK3R1 w GBgb - hmvc 1;", "1rk3r1/8/8/8/8/8/8/1RK3R1 w GBgb - 1 1");
     expect_bad_line("4k3/8/8/8 w - -", "ranks");
-    expect_bad_line("4k3/8/8/8/8/8/8/4K3 w -", "no en passant square");
+    expect_bad_line("4k3/8/8/8/8/8/8/4K3 w -", "en passant field is missing");
     expect_bad_line(KINGS " hmvc x;", "hmvc");
     expect_bad_line(KINGS " fmvn 0;", "fmvn");
-    expect_bad_line(KINGS " 999 1", "halfmove clock");
+    expect_bad_line(KINGS " 999 1", "half-move clock");
+    expect_bad_line(KINGS " 999 1 bm e4;", "halfmove clock");
     char longest[3000];
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
@@ -102,7 +103,8 @@ static void bad_lines_are_counted_named_and_never_played(void) {
     static const struct {
         uint64_t line;
         const char *reason;
-    } Expected[] = {{4, "the line ends early"}, {6, "mate"}, {7, "mated"}, {8, "stalemated"}, {9, "fifty"}};
+    } Expected[] = {
+        {4, "side to move field is missing"}, {6, "mate"}, {7, "mated"}, {8, "stalemated"}, {9, "fifty"}};
     for (int i = 0; i < 5; i++) {
         TEST_ASSERT_EQUAL_UINT64(Expected[i].line, set.problems[i].line);
         TEST_ASSERT_NOT_NULL_MESSAGE(strstr(set.problems[i].reason, Expected[i].reason),
@@ -269,7 +271,13 @@ static long resident_kilobytes(void) {
     return value;
 }
 
-// 250,000 lines of random walks. The time is checked loosely (sanitizers, slow machines) and printed.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SECONDS_MAX 60.0
+#else
+#define SECONDS_MAX 3.0 // of a build with assertions on a busy machine; a release build needs about half a second
+#endif
+
+// 250,000 lines of random walks. The processor's time is checked loosely and printed: others may use the machine.
 static void a_quarter_of_a_million_lines(void) {
     enum { LINES = 250000 };
     strcpy(path, "/tmp/hone-opening-XXXXXX");
@@ -301,16 +309,16 @@ static void a_quarter_of_a_million_lines(void) {
         fclose(reset);
     }
     long before = resident_kilobytes();
-    int64_t start = now_ns();
+    clock_t start = clock();
     TEST_ASSERT_TRUE_MESSAGE(opening_set_load(&set, path, 0, &error), error.text);
-    double seconds = (double)(now_ns() - start) / 1e9;
+    double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
     long grown = resident_kilobytes() - before;
     printf("250,000 lines of %.1f MB: loaded in %.3f s, peak memory grew by %.1f MB\n", (double)size / 1e6,
            seconds, (double)grown / 1e3);
     TEST_ASSERT_EQUAL_UINT64(LINES, set.count);
     TEST_ASSERT_EQUAL_UINT64(0, set.bad_count);
     TEST_ASSERT_LESS_THAN_INT(size / 1000, grown);
-    TEST_ASSERT_TRUE(seconds < 10);
+    TEST_ASSERT_TRUE(seconds < SECONDS_MAX);
     Opening opening = at(1, OPENING_RANDOM, 1, 249999);
     TEST_ASSERT_TRUE(movegen_any(&opening.position));
 }
