@@ -475,7 +475,8 @@ size_t child_log(const Child *child, char *buffer, size_t size) {
     return used;
 }
 
-size_t child_errors(const Child *child, char *buffer, size_t size) {
+size_t child_errors(Child *child, char *buffer, size_t size) {
+    for (int i = 0; i < 2 * CHILD_ERRORS / 4096 && read_errors(child); i++) {} // a pipe's worth, not for ever
     uint64_t first = child->error_count > CHILD_ERRORS ? child->error_count - CHILD_ERRORS : 0;
     if (child->error_count - first >= size) first = child->error_count - (size - 1);
     size_t used = 0;

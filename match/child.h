@@ -89,5 +89,5 @@ void child_end_text(const Child *child, char *buffer, size_t size);
 // the length.
 size_t child_log(const Child *child, char *buffer, size_t size);
 
-// Writes the last of stderr; gives the length.
-size_t child_errors(const Child *child, char *buffer, size_t size);
+// Writes the last of stderr, with what is there to be read; gives the length.
+size_t child_errors(Child *child, char *buffer, size_t size);
