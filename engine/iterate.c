@@ -265,7 +265,7 @@ SearchResult search_result(Search *s) {
     const SearchThread *best = s->thread_count == 1 || s->multipv > 1 ? s->threads[0] : best_thread(s);
     const RootMove *rm = &best->root_moves[0];
     result.best = rm->move;
-    int score = rm->score == -SCORE_INFINITE ? int_clamp(rm->previous, -SCORE_MATE, SCORE_MATE) : rm->score;
+    int score = rm->score != -SCORE_INFINITE ? rm->score : rm->previous != -SCORE_INFINITE ? rm->previous : SCORE_DRAW;
     result.score = tables_root_score(&s->tables, rm->move, score);
     result.depth = best->run.completed_depth;
     result.seldepth = rm->seldepth;

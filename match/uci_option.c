@@ -54,6 +54,7 @@ bool uci_option_parse(const char *line, UciOption *option) {
             has_min = parse_int(text, INT64_MIN, INT64_MAX, &option->min, NULL);
         else if (strcmp(word, "max") == 0)
             has_max = parse_int(text, INT64_MIN, INT64_MAX, &option->max, NULL);
+        else if (strcmp(word, "default") == 0) parse_int(text, INT64_MIN, INT64_MAX, &option->value, NULL);
         else if (strcmp(word, "var") == 0 && used + strlen(text) + 2 < sizeof option->vars)
             used += (size_t)snprintf(option->vars + used, sizeof option->vars - used, "\n%s", text);
     }

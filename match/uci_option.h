@@ -10,7 +10,7 @@ typedef struct UciOption {
     char name[64];
     OptionKind kind;
     bool bounded; // a spin with both min and max
-    int64_t min, max;
+    int64_t value, min, max; // default of a spin, and its bounds
     char vars[512]; // values of a combo, each behind a line feed
 } UciOption;
 

@@ -268,7 +268,8 @@ static bool introduce(UciPlayer *p, OptionList *list, Error *error) {
 // threads.
 static bool write_options(UciPlayer *p, const OptionList *list, size_t *used, Error *error) {
     const PlayerSpec *spec = p->spec;
-    p->threads = 1;
+    const UciOption *own = option_find(list, "Threads");
+    p->threads = own && own->value > 1 ? (int)own->value : 1;
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < spec->option_count; i++) {
             const PlayerOption *wanted = &spec->options[i];

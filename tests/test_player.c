@@ -219,7 +219,7 @@ static void option_lines_are_understood(void) {
     TEST_ASSERT_EQUAL_INT(OPTION_BUTTON, option.kind);
     TEST_ASSERT_TRUE(uci_option_parse("option  name Skill min Level type spin default 20  min -5 max 20", &option));
     TEST_ASSERT_EQUAL_STRING("Skill min Level", option.name);
-    TEST_ASSERT_TRUE(option.bounded && option.min == -5 && option.max == 20);
+    TEST_ASSERT_TRUE(option.bounded && option.min == -5 && option.max == 20 && option.value == 20);
     TEST_ASSERT_TRUE(uci_option_parse("option name Book File type string default <empty>", &option));
     TEST_ASSERT_TRUE(uci_option_check(&option, "anything at all", NULL));
     TEST_ASSERT_TRUE(uci_option_parse("option name N type spin default 1", &option));
