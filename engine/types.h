@@ -81,6 +81,7 @@ enum {
     SCORE_EVAL_MAX = SCORE_TB_WIN_IN_MAX - 1,
 };
 
+// What a score claims: a proven win or loss, by mate or by table.
 static inline bool score_is_win(int score) { return score >= SCORE_TB_WIN_IN_MAX; }
 static inline bool score_is_loss(int score) { return score <= -SCORE_TB_WIN_IN_MAX; }
 static inline bool score_is_decisive(int score) { return score_is_win(score) || score_is_loss(score); }

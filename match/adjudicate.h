@@ -31,6 +31,7 @@ typedef enum Adjudication {
     ADJUDICATE_DRAW
 } Adjudication;
 
+// What adjudication remembers of one game.
 typedef struct Adjudicator {
     const AdjudicateSpec *spec;
     int draw_plies, resign_moves[COLOURS], win_plies, plies;

@@ -14,6 +14,7 @@
 
 #include "engine/util.h"
 
+// How much a child may say.
 enum {
     CHILD_LINE_MAX = 64 << 10,  // a line of its output may be this long
     CHILD_FLOOD_MAX = 16 << 20, // bytes that it may write between two calls of child_budget

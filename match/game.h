@@ -36,6 +36,7 @@ typedef struct GameMove {
     int64_t ns;
 } GameMove;
 
+// One finished game.
 typedef struct GameRecord {
     int white;       // 0 if the first engine of the pairing has White, else 1
     int half_points; // of White: 0, 1 or 2

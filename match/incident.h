@@ -5,6 +5,7 @@
 
 #include "match/game.h"
 
+// Where the incidents of a match are written.
 typedef struct Incidents {
     char folder[1200]; // incidents/<journal's name>
     _Atomic int count; // written so far by this process

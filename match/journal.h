@@ -27,6 +27,7 @@ typedef struct JournalPair {
     JournalGame game[2];
 } JournalPair;
 
+// An open journal; lines are only ever appended.
 typedef struct Journal {
     int fd;
     int64_t size; // bytes of whole lines: what follows is torn

@@ -5,6 +5,7 @@
 
 #include "match/match.h"
 
+// The files that finished games are written to.
 typedef struct PgnOut {
     FILE *file, *epd;
     PgnGame game;

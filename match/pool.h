@@ -25,6 +25,7 @@ typedef struct PoolHooks {
     void *context;
 } PoolHooks;
 
+// What a pool of workers plays, and how far ahead.
 typedef struct PoolSpec {
     int concurrency;
     uint64_t first, end; // pairs first .. end - 1 are played and consumed
