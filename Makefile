@@ -79,7 +79,7 @@ SHARED   := $(patsubst %.c,$(TBUILD)/%.o,$(filter-out tests/test_%.c tests/engin
 SOURCES  := $(foreach layer,$(LAYERS),$(wildcard $(layer)/*.c))
 
 # ---- programs ------------------------------------------------------------------------------------------------
-.PHONY: all test check-long bench pgo lint san help clean deps suites profile FORCE
+.PHONY: all tune test check-long bench pgo lint san help clean deps suites profile FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -182,6 +182,9 @@ profile: $(BUILD)/hone
 	@cd $(BUILD) && LLVM_PROFILE_FILE=hone.profraw ./hone bench >/dev/null
 	@$(if $(CLANG),$(PROFDATA) merge -o $(BUILD)/hone.profdata $(BUILD)/hone.profraw)
 	@find $(BUILD) -name '*.o' -delete && rm $(BUILD)/hone
+
+tune: all ## the quick campaign: tunes six parameters and tests them, about ten minutes; run again, it goes on
+	@./hone-tune run tuner/campaigns/quick.json
 
 bench: hone ## the signature: `<nodes> nodes <nps> nps`
 	@./hone bench

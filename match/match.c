@@ -585,7 +585,7 @@ MatchOutcome match_play(const MatchPlan *plan, const MatchHooks *hooks, _Atomic 
     run.in_flight = in_flight;
     if (!incidents_open(&run.incidents, plan->journal, error)) goto end;
     if (!hooks->silent) output_plan(&run.state, plan->seed, done > 0);
-    if (!run.over && !play_on(&run, &earlier, done, error)) goto end;
+    if (!run.over && !hooks->only_replay && !play_on(&run, &earlier, done, error)) goto end;
     bool complete =
         run.over || run.state.pairs_done >= run.state.pairs_total || run.state.sprt.verdict != SPRT_CONTINUE;
     outcome = run.failed ? MATCH_FAILED : complete ? MATCH_FINISHED : MATCH_INTERRUPTED;
@@ -604,7 +604,7 @@ MatchOutcome match_play(const MatchPlan *plan, const MatchHooks *hooks, _Atomic 
                                 .seconds_now = (double)(now_ms() - run.state.begun_ms) / 1000};
     if (run.failed) *error = run.reason;
 end:
-    for (uint64_t i = 0; run.over && i < earlier.count; i++)
+    for (uint64_t i = 0; (run.over || hooks->only_replay) && i < earlier.count; i++)
         free(earlier.results[i].moves[0]), free(earlier.results[i].moves[1]);
     free(earlier.results);
     clean_up(&run);

@@ -110,6 +110,7 @@ typedef struct MatchHooks {
         *extra_name; // a member that the journal's plan gets, and what it holds (the caller's), or NULL
     const cJSON *extra;
     uint64_t window, step; // of the pool; 0 for the usual ones
+    bool only_replay;      // read the journal, play nothing
     bool silent;           // nothing on stdout
     bool keep_finished;    // a finished journal gives its result again instead of making room for a new match
     // Worker thread, before every game: players[0] is the pairing's first engine.

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/util.h"
+#include "tuner/campaign.h"
 #include "tuner/simulate.h"
 #include "tuner/sprt_command.h"
 #include "tuner/spsa_command.h"
@@ -19,6 +20,7 @@ typedef struct Command {
 
 static const Command Commands[] = {
     {"spsa", spsa_main, "tunes parameters by games"},
+    {"run", run_main, "plays a campaign: tune, test, report, unattended"},
     {"sprt", sprt_main, "what a match result means, or what to expect of a test"},
     {"simulate", simulate_main, "tuners on simulated games: how much Elo each regains"},
     {"texel", texel_main, "fits the hand-written evaluation to positions with results"},

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "engine/params.h"
+#include "tuner/budget.h"
 
 enum { VALUE_SIZE = 40, LINE_EVERY_MS = 30000, LIVE_EVERY_MS = 500 };
 
@@ -18,6 +19,7 @@ typedef struct Run {
     SpsaState *state;
     uint64_t penta[5]; // of the iteration that is being counted
     uint64_t digest;
+    int64_t ms; // of all games together
     int64_t last_live_ms, last_line_ms;
 } Run;
 
@@ -149,64 +151,7 @@ bool tune_plan_from_json(TunePlan *plan, const cJSON *json, bool *is_tune, Error
     return known || error_set(error, "spsa.method: unknown");
 }
 
-// --- the budget
-// ---------------------------------------------------------------------------------------------------
-
-// When measuring the rate ends, as the consumer sees it.
-typedef struct RateWatch {
-    int64_t end_ms;
-} RateWatch;
-
-static bool watch_rate(void *context, const JournalPair *pair, bool replayed) {
-    const RateWatch *watch = context;
-    (void)pair, (void)replayed;
-    return now_ms() < watch->end_ms;
-}
-
-// Games a second with the start values on both sides, from a few seconds of play that is kept nowhere.
-static bool measure_rate(const TunePlan *plan, double *rate, Error *error) {
-    MatchPlan match = plan->match;
-    double seconds = fmin(fmax(plan->hours * 36, 2), 30);
-    snprintf(match.journal, sizeof match.journal, "%.1000s.rate", plan->match.journal);
-    unlink(match.journal);
-    match.rounds = 1000000;
-    match.fresh = false;
-    RateWatch watch = {.end_ms = now_ms() + (int64_t)(seconds * 1000)};
-    MatchHooks hooks = {.context = &watch, .silent = true, .consume = watch_rate};
-    MatchResult result;
-    if (!plan->quiet) printf("Measuring the rate of play for %.0f s\n", seconds), fflush(stdout);
-    MatchOutcome outcome = match_play(&match, &hooks, NULL, &result, error);
-    unlink(match.journal);
-    if (outcome == MATCH_FAILED) return false;
-    if (outcome == MATCH_INTERRUPTED)
-        return error_set(error, "interrupted while the rate of play was measured");
-    *rate = (double)result.games_now / result.seconds_now;
-    return true;
-}
-
-// Hours become games: as the journal has it, or else from a measured rate.
-static bool settle_budget(TunePlan *plan, Error *error) {
-    if (plan->hours <= 0) return true;
-    if (!plan->match.fresh && access(plan->match.journal, F_OK) == 0) {
-        cJSON *json = NULL;
-        int64_t size;
-        if (!journal_read(plan->match.journal, &json, &size, NULL, NULL, error)) return false;
-        const cJSON *own = cJSON_GetObjectItemCaseSensitive(json, "spsa");
-        if (number(own, "hours") == plan->hours) {
-            plan->spsa.games = (int64_t)number(own, "games");
-            plan->rate = number(own, "rate");
-        }
-        cJSON_Delete(json);
-        if (plan->rate > 0) return true;
-    }
-    if (!measure_rate(plan, &plan->rate, error)) return false;
-    int64_t unit = 2 * plan->spsa.pairs;
-    plan->spsa.games = (int64_t)(plan->rate * plan->hours * 3600) / unit * unit;
-    if (plan->spsa.games < unit)
-        return error_set(error, "%g hours at %.2f games/s are less than one iteration of %lld games",
-                         plan->hours, plan->rate, (long long)unit);
-    return true;
-}
+// --- a run's hooks
 
 // Makes a player with every parameter at its least and one at its greatest value: what an engine refuses is
 // told now.
@@ -269,6 +214,7 @@ static bool take_pair(void *context, const JournalPair *pair, bool replayed) {
         uint64_t words[5] = {pair->number, (uint64_t)game->white, (uint64_t)game->half_points,
                              (uint64_t)game->end, game->digest};
         run->digest = digest_of(run->digest, words, sizeof words);
+        run->ms += game->ms;
     }
     if ((pair->number + 1) % pairs != 0) return true;
     pthread_mutex_lock(&run->lock);
@@ -329,6 +275,7 @@ static void fill_result(const Run *run, TuneResult *result) {
     result->draw_ratio = spsa_draw_ratio(run->state);
     result->count = spsa->count;
     result->digest = run->digest;
+    result->seconds = (double)run->ms / 1000 / run->plan->match.concurrency;
     result->estimates = calloc((size_t)spsa->count, sizeof *result->estimates);
     for (int i = 0; result->estimates && i < spsa->count; i++) {
         SpsaEstimate e = result->estimates[i] = spsa_estimate(run->state, i);
@@ -341,7 +288,11 @@ MatchOutcome tune_run(TunePlan *plan, _Atomic uint64_t *in_flight, TuneResult *r
     Run run = {.plan = plan, .digest = DIGEST_START, .last_line_ms = now_ms()};
     MatchOutcome outcome = MATCH_FAILED;
     *result = (TuneResult){0};
-    if (!check_bounds(plan, error) || !settle_budget(plan, error)) return MATCH_FAILED;
+    if (!check_bounds(plan, error)) return MATCH_FAILED;
+    if (plan->hours > 0 && plan->rate <= 0 &&
+        !budget_settle(&plan->match, "spsa", plan->hours, 2 * plan->spsa.pairs, &plan->spsa.games,
+                       &plan->rate, error))
+        return MATCH_FAILED;
     run.state = spsa_create(&plan->spsa, error);
     if (!run.state) return MATCH_FAILED;
     pthread_mutex_init(&run.lock, NULL);
@@ -352,6 +303,7 @@ MatchOutcome tune_run(TunePlan *plan, _Atomic uint64_t *in_flight, TuneResult *r
                         .extra_name = "spsa",
                         .extra = extra,
                         .silent = true,
+                        .only_replay = plan->only_replay,
                         .keep_finished = true,
                         .prepare = give_parameters,
                         .consume = take_pair,

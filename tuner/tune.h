@@ -17,6 +17,7 @@ typedef struct TunePlan {
     double rate;       // games a second that was measured for that
     char report[1024]; // HTML file that is kept up to date, or empty
     bool quiet;        // no progress on stderr and stdout
+    bool only_replay;  // read the journal, play nothing
 } TunePlan;
 
 // What a run came to.
@@ -26,6 +27,7 @@ typedef struct TuneResult {
     int count;
     double draw_ratio;
     uint64_t digest; // of all games in order and of the parameters
+    double seconds;  // of play, by the journal
     MatchResult match;
 } TuneResult;
 
