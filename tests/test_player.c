@@ -177,6 +177,19 @@ static void node_limited_builtin_play_has_a_small_hash(void) {
     TEST_ASSERT_EQUAL_UINT64(300000, small.nodes);
 }
 
+// A search that was stopped before it saw anything must not say that it is mated: a resignation could follow.
+static void one_node_is_no_mate(void) {
+    PlayerSpec spec = {.name = "A", .builtin = true, .tc = {.nodes = 1}};
+    Game game;
+    Player *player = make(&spec);
+    game_start(&game, START_FEN);
+    PlayerTurn turn = game_turn(&game, 1);
+    PlayerMove move = player_think(player, &turn);
+    player_destroy(player);
+    TEST_ASSERT_EQUAL_STRING("ok", player_status_name(move.status));
+    TEST_ASSERT_FALSE(score_is_decisive(move.score));
+}
+
 // --- options --------------------------------------------------------------------------------------------------------
 
 static void expect_refusal(PlayerSpec *spec, const char *name, const char *value, const char *reason) {
@@ -639,6 +652,7 @@ int main(int argc, char **argv) {
     UNITY_BEGIN();
     RUN_TEST(builtin_and_uci_play_the_same_moves);
     RUN_TEST(node_limited_builtin_play_has_a_small_hash);
+    RUN_TEST(one_node_is_no_mate);
     RUN_TEST(options_are_checked_before_game_1);
     RUN_TEST(option_lines_are_understood);
     RUN_TEST(info_lines_are_understood);
