@@ -47,8 +47,7 @@ struct Child {
     char buffer[CHILD_LINE_MAX + 1];
 };
 
-// --- starting
-// -----------------------------------------------------------------------------------------------------
+// --- starting -----------------------------------------------------------------------------------
 
 // A pipe that no other child inherits, with descriptors above those of stdio (dup2 in the child may not meet
 // them).
@@ -225,8 +224,7 @@ Child *child_start(const char *cmd, const char *args, const char *dir, int affin
     return NULL;
 }
 
-// --- talking
-// --------------------------------------------------------------------------------------------------------
+// --- talking ------------------------------------------------------------------------------------
 
 // Remembers lines of the dialogue.
 static void remember(Child *child, char direction, const char *text, size_t size) {
@@ -394,8 +392,7 @@ void child_resume(Child *child) {
     if (read(child->wake, &count, sizeof count) < 0) return; // there was none
 }
 
-// --- ending
-// ---------------------------------------------------------------------------------------------------------
+// --- ending -------------------------------------------------------------------------------------
 
 bool child_running(const Child *child) { return !child->reaped && child->out >= 0; }
 

@@ -19,8 +19,7 @@ struct Player {
     _Atomic bool interrupted;
 };
 
-// --- builtin
-// ----------------------------------------------------------------------------------------------------------
+// --- builtin ------------------------------------------------------------------------------------
 
 static bool builtin_create(Player *player, Error *error) {
     const PlayerSpec *spec = player->spec;
@@ -108,8 +107,7 @@ static PlayerMove builtin_think(Player *player, const PlayerTurn *turn) {
     return move;
 }
 
-// --- both
-// -------------------------------------------------------------------------------------------------------------
+// --- both ---------------------------------------------------------------------------------------
 
 Player *player_create(const PlayerSpec *spec, int affinity, Error *error) {
     Player *player = calloc(1, sizeof *player);

@@ -9,9 +9,9 @@
 typedef struct UciOption {
     char name[64];
     OptionKind kind;
-    bool bounded; // a spin with both min and max
+    bool bounded;            // a spin with both min and max
     int64_t value, min, max; // default of a spin, and its bounds
-    char vars[512]; // values of a combo, each behind a line feed
+    char vars[512];          // values of a combo, each behind a line feed
 } UciOption;
 
 // Reads a line "option name ... type ..."; false if it is none.

@@ -39,8 +39,7 @@ struct UciPlayer {
     _Atomic bool interrupted;
 };
 
-// --- words
-// ------------------------------------------------------------------------------------------------------------
+// --- words --------------------------------------------------------------------------------------
 
 // A word within a line; size 0 at the end.
 typedef struct Word {
@@ -93,8 +92,7 @@ static bool make_room(UciPlayer *p, size_t size) {
     return true;
 }
 
-// --- info lines
-// -------------------------------------------------------------------------------------------------------
+// --- info lines ---------------------------------------------------------------------------------
 
 // What one info line said.
 typedef struct Info {
@@ -181,8 +179,7 @@ void uci_parse_info(const char *line, PlayerMove *move) {
     if (info.pv) copy_pv(info.pv, move->pv, sizeof move->pv);
 }
 
-// --- starting
-// ---------------------------------------------------------------------------------------------------------
+// --- starting -----------------------------------------------------------------------------------
 
 static int64_t deadline_in(int64_t ms, int64_t otherwise) {
     return now_ns() + (ms > 0 ? ms : otherwise) * MS;
@@ -368,8 +365,7 @@ void uci_player_destroy(UciPlayer *p) {
     free(p);
 }
 
-// --- playing
-// ----------------------------------------------------------------------------------------------------------
+// --- playing ------------------------------------------------------------------------------------
 
 bool uci_player_set(UciPlayer *p, const char *name, const char *value, Error *error) {
     if (!p->alive) return error_set(error, "engine '%s': its process has ended", p->spec->name);
@@ -516,8 +512,7 @@ PlayerMove uci_player_think(UciPlayer *p, const PlayerTurn *turn) {
     return move;
 }
 
-// --- about it
-// ---------------------------------------------------------------------------------------------------------
+// --- about it -----------------------------------------------------------------------------------
 
 bool uci_player_alive(const UciPlayer *p) { return p->alive && child_running(p->child); }
 

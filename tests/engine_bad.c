@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A UCI engine that misbehaves in one way, named by its first argument, and otherwise plays the legal move that the
-// position's key chooses. The second argument is a number where the mode wants one.
+// A UCI engine that misbehaves in one way, named by its first argument, and otherwise plays the legal move
+// that the position's key chooses. The second argument is a number where the mode wants one.
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -134,7 +134,8 @@ static void obey(Bad *bad, const char *line) {
         if (is(bad, "early-bestmove")) say(bad, "bestmove a1a1");
     }
     if (strncmp(line, "setoption name UCI_Chess960", 27) == 0) bad->chess960 = strstr(line, "true") != NULL;
-    if (strncmp(line, "position ", 9) == 0) uci_read_position(line + 9, bad->chess960, &bad->pos, &bad->history, NULL);
+    if (strncmp(line, "position ", 9) == 0)
+        uci_read_position(line + 9, bad->chess960, &bad->pos, &bad->history, NULL);
     if (strncmp(line, "go", 2) == 0) go(bad);
     if (strncmp(line, "stop", 4) == 0 && is(bad, "hang")) best(bad, "\n");
     if (strncmp(line, "quit", 4) == 0 && !is(bad, "ignore-quit")) exit(0);

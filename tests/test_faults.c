@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// hone-match against engines that misbehave (tests/engine_bad.c): each game must end as the table of failures wants it,
-// what is an incident must leave its folder, the match must go on, and no process may be left. All matches run at once.
+// hone-match against engines that misbehave (tests/engine_bad.c): each game must end as the table of failures
+// wants it, what is an incident must leave its folder, the match must go on, and no process may be left. All
+// matches run at once.
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
@@ -14,57 +15,64 @@
 #include "engine/util.h"
 #include "unity.h"
 
-#define LONG_GAME "tc=100+1"   // nobody loses on time
-#define SHORT_GAME "tc=0.4"    // who hangs does
+#define LONG_GAME  "tc=100+1" // nobody loses on time
+#define SHORT_GAME "tc=0.4"   // who hangs does
 
 // A match of Bad (White first) against Good, of two games.
 typedef struct Case {
     const char *mode, *limit, *more;
-    int status;          // exit status of hone-match
-    const char *first;   // must be in its output: the end of game 1,
-    const char *second;  // of game 2, or another line
-    const char *kind;    // of the incidents; NULL for none
+    int status;         // exit status of hone-match
+    const char *first;  // must be in its output: the end of game 1,
+    const char *second; // of game 2, or another line
+    const char *kind;   // of the incidents; NULL for none
     FILE *output;
 } Case;
 
-#define DRAW "{Draw by adjudication"
+#define DRAW     "{Draw by adjudication"
 #define G1(text) "Finished game 1 (Bad vs Good): 0-1 {White" text
 #define G2(text) "Finished game 2 (Good vs Bad): 1-0 {Black" text
-#define G1_DRAW "Finished game 1 (Bad vs Good): 1/2-1/2 " DRAW
-#define G2_DRAW "Finished game 2 (Good vs Bad): 1/2-1/2 " DRAW
+#define G1_DRAW  "Finished game 1 (Bad vs Good): 1/2-1/2 " DRAW
+#define G2_DRAW  "Finished game 2 (Good vs Bad): 1/2-1/2 " DRAW
 
 static Case Cases[] = {
-    {"crash-at-start", LONG_GAME, "", 2, "engine 'Bad': ended (signal 6 (Aborted)", "before uciok", NULL, NULL},
+    {"crash-at-start", LONG_GAME, "", 2, "engine 'Bad': ended (signal 6 (Aborted)", "before uciok", NULL,
+     NULL},
     {"no-uciok", LONG_GAME, "-startup-ms 500", 2, "engine 'Bad': no uciok by the deadline", "", NULL, NULL},
     {"crash-on-go", LONG_GAME, "", 0, G1(" disconnects}"), G2(" disconnects}"), "crash", NULL},
     {"crash-after-n 3", LONG_GAME, "", 0, G1(" disconnects}"), G2(" disconnects}"), "crash", NULL},
     {"hang", SHORT_GAME, "", 0, G1(" loses on time ("), G2(" loses on time ("), "time", NULL},
-    {"hang", "nodes=10", "-watchdog-ms 500", 0, G1("'s connection stalls}"), G2("'s connection stalls}"), "stall", NULL},
+    {"hang", "nodes=10", "-watchdog-ms 500", 0, G1("'s connection stalls}"), G2("'s connection stalls}"),
+     "stall", NULL},
     {"hang-ignore-stop", SHORT_GAME, "", 0, G1(" loses on time ("), G2(" loses on time ("), "time", NULL},
-    {"hang-ignore-stop", "depth=3", "-watchdog-ms 500", 0, G1("'s connection stalls}"), G2("'s connection stalls}"), "stall",
-     NULL},
-    {"flood-info", "nodes=10", "", 0, G1("'s connection stalls: protocol"), G2("'s connection stalls: protocol"), "protocol",
-     NULL},
-    {"long-line", LONG_GAME, "", 0, G1("'s connection stalls: protocol"), G2("'s connection stalls: protocol"), "protocol", NULL},
+    {"hang-ignore-stop", "depth=3", "-watchdog-ms 500", 0, G1("'s connection stalls}"),
+     G2("'s connection stalls}"), "stall", NULL},
+    {"flood-info", "nodes=10", "", 0, G1("'s connection stalls: protocol"),
+     G2("'s connection stalls: protocol"), "protocol", NULL},
+    {"long-line", LONG_GAME, "", 0, G1("'s connection stalls: protocol"),
+     G2("'s connection stalls: protocol"), "protocol", NULL},
     {"no-newline", SHORT_GAME, "", 0, G1(" loses on time ("), G2(" loses on time ("), "time", NULL},
     {"binary-noise", LONG_GAME, "", 0, G1_DRAW, G2_DRAW, NULL, NULL},
     {"crlf", LONG_GAME, "", 0, G1_DRAW, G2_DRAW, NULL, NULL},
-    {"illegal", LONG_GAME, "", 0, G1(" makes an illegal move: e2e6}"), G2(" makes an illegal move: e2e6}"), "illegal", NULL},
-    {"none", LONG_GAME, "", 0, G1(" makes an illegal move: (none)}"), G2(" makes an illegal move: (none)}"), "illegal", NULL},
+    {"illegal", LONG_GAME, "", 0, G1(" makes an illegal move: e2e6}"), G2(" makes an illegal move: e2e6}"),
+     "illegal", NULL},
+    {"none", LONG_GAME, "", 0, G1(" makes an illegal move: (none)}"), G2(" makes an illegal move: (none)}"),
+     "illegal", NULL},
     {"early-bestmove", LONG_GAME, "", 0, G1_DRAW, "Bad: ", NULL, NULL},
     {"double-bestmove", LONG_GAME, "", 0, G1_DRAW, "lines came before go and were dropped", NULL, NULL},
     {"slow-isready 600", LONG_GAME, "", 0, G1_DRAW, G2_DRAW, NULL, NULL},
-    {"slow-isready 600", LONG_GAME, "-ping-ms 200", 2, "engine 'Bad': no readyok by the deadline", "", NULL, NULL},
+    {"slow-isready 600", LONG_GAME, "-ping-ms 200", 2, "engine 'Bad': no readyok by the deadline", "", NULL,
+     NULL},
     {"stderr-flood", LONG_GAME, "", 0, G1_DRAW, G2_DRAW, NULL, NULL},
     {"fork-grandchild", LONG_GAME, "", 0, G1(" disconnects}"), G2(" disconnects}"), "crash", NULL},
     {"ignore-quit", LONG_GAME, "-quit-ms 300", 0, G1_DRAW, G2_DRAW, NULL, NULL},
     {"closes-stdout", LONG_GAME, "", 0, G1(" disconnects}"), G2(" disconnects}"), "crash", NULL},
     {"exits-after-bestmove", LONG_GAME, "", 0, G1(" disconnects}"), G2(" disconnects}"), "crash", NULL},
-    {"wrong-range-option", LONG_GAME " option.Hash=16", "", 2, "engine 'Bad': option Hash: 16 is outside 1 to 4", "", NULL, NULL},
+    {"wrong-range-option", LONG_GAME " option.Hash=16", "", 2,
+     "engine 'Bad': option Hash: 16 is outside 1 to 4", "", NULL, NULL},
     {"good", LONG_GAME " option.Hush=16", "", 2, "engine 'Bad': there is no option 'Hush'", "", NULL, NULL},
     {"good", LONG_GAME, "-rounds 4 -concurrency 2", 0, G1_DRAW, "Finished match", NULL, NULL},
-    {"illegal", LONG_GAME, "-rounds 20 -incidents 5", 2, G1(" makes an illegal move: e2e6}"), "stopped: 6 engine failures (limit 5)",
-     "illegal", NULL},
+    {"illegal", LONG_GAME, "-rounds 20 -incidents 5", 2, G1(" makes an illegal move: e2e6}"),
+     "stopped: 6 engine failures (limit 5)", "illegal", NULL},
 };
 
 enum { CASES = sizeof Cases / sizeof *Cases };
@@ -80,7 +88,8 @@ static void start(Case *c, int number) {
              "mkdir %s/%d && cd %s/%d && exec 2>&1; "
              "'%s' -engine cmd='%s' name=Bad args='%s %s%s' -engine cmd='%s' name=Good args='good 0 %s' "
              "-each %s -rounds 1 -maxmoves 4 -journal j %s </dev/null; echo \"exit status $?\"",
-             Folder, number, Folder, number, Match, Bad, c->mode, strchr(c->mode, ' ') ? "" : "0 ", Tag, Bad, Tag, c->limit, c->more);
+             Folder, number, Folder, number, Match, Bad, c->mode, strchr(c->mode, ' ') ? "" : "0 ", Tag, Bad,
+             Tag, c->limit, c->more);
     c->output = popen(command, "r");
     TEST_ASSERT_NOT_NULL(c->output);
 }
@@ -149,9 +158,11 @@ static void a_report_tells_what_happened(void) {
     snprintf(path, sizeof path, "%s/2/incidents/j/1-1-crash/report.txt", Folder);
     char *text = file_read(path, &size, &error);
     TEST_ASSERT_NOT_NULL_MESSAGE(text, error.text);
-    static const char *const parts[] = {"signal 11 (Segmentation fault)", "bad engine: now it crashes\n", " > position startpos\n",
-                                        " > go wtime 101000 ", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) TEST_ASSERT_NOT_NULL_MESSAGE(strstr(text, parts[i]), parts[i]);
+    static const char *const parts[] = {"signal 11 (Segmentation fault)", "bad engine: now it crashes\n",
+                                        " > position startpos\n", " > go wtime 101000 ",
+                                        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        TEST_ASSERT_NOT_NULL_MESSAGE(strstr(text, parts[i]), parts[i]);
     free(text);
 }
 
@@ -167,7 +178,8 @@ static void a_second_signal_ends_it_at_once(void) {
         pid_t runner = fork();
         if (runner == 0) {
             if (!freopen("/dev/null", "w", stdout)) _exit(9);
-            execl(Match, Match, "-engine", bad, args, "-engine", good, args, "-each", "tc=1000", "-journal", journal, NULL);
+            execl(Match, Match, "-engine", bad, args, "-engine", good, args, "-each", "tc=1000", "-journal",
+                  journal, NULL);
             _exit(9);
         }
         for (int n = 0; n < 1000 && processes_left() < (i == 0 ? 2 : 3); n++) usleep(10000); // engines run
@@ -192,7 +204,8 @@ int main(int argc, char **argv) {
     char here[256], from[300];
     if (!getcwd(here, sizeof here)) return 1;
     snprintf(from, sizeof from, "%s%s", argv[0][0] == '/' ? "" : here, argv[0][0] == '/' ? "" : "/");
-    snprintf(Bad, sizeof Bad, "%s%.*s/engine_bad", from, slash ? (int)(slash - argv[0]) : 1, slash ? argv[0] : ".");
+    snprintf(Bad, sizeof Bad, "%s%.*s/engine_bad", from, slash ? (int)(slash - argv[0]) : 1,
+             slash ? argv[0] : ".");
     snprintf(Match, sizeof Match, "%s/hone-match", home ? home : here);
     snprintf(Folder, sizeof Folder, "/tmp/hone-faults-XXXXXX");
     snprintf(Tag, sizeof Tag, "faults-of-%d", (int)getpid());

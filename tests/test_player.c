@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Players: the builtin and UCI programs give the same moves, and every way in which a program can misbehave
-// (tests/engine_bad.c) comes to the end that is asked for, in time, without leaving a process or a descriptor behind.
+// (tests/engine_bad.c) comes to the end that is asked for, in time, without leaving a process or a descriptor
+// behind.
 #include "match/player.h"
 
 #include <dirent.h>
@@ -52,13 +53,19 @@ static void game_play(Game *game, Move move) {
 }
 
 static PlayerTurn game_turn(const Game *game, uint64_t nodes) {
-    return (PlayerTurn){.start = &game->start, .moves = game->moves, .move_count = game->count, .pos = &game->pos,
-                        .history = &game->keys, .time_ms = {CLOCK_MS, CLOCK_MS}, .nodes = nodes};
+    return (PlayerTurn){.start = &game->start,
+                        .moves = game->moves,
+                        .move_count = game->count,
+                        .pos = &game->pos,
+                        .history = &game->keys,
+                        .time_ms = {CLOCK_MS, CLOCK_MS},
+                        .nodes = nodes};
 }
 
 // A misbehaving engine with a clock of CLOCK_MS.
 static PlayerSpec bad_spec(const char *mode) {
-    PlayerSpec spec = {.name = "Bad", .startup_ms = 20000, .quit_ms = 20000, .tc = {.clock = true, .base_ms = CLOCK_MS}};
+    PlayerSpec spec = {
+        .name = "Bad", .startup_ms = 20000, .quit_ms = 20000, .tc = {.clock = true, .base_ms = CLOCK_MS}};
     snprintf(spec.cmd, sizeof spec.cmd, "%s", BadPath);
     snprintf(spec.args, sizeof spec.args, "%s", mode);
     return spec;
@@ -109,7 +116,7 @@ static bool process_exists(pid_t pid) {
     return state != 'Z' && state != 'X'; // a zombie is init's business
 }
 
-// --- the same moves -------------------------------------------------------------------------------------------------
+// --- the same moves -----------------------------------------------------------------------------
 
 // Plays plies against itself, asking both players at every move.
 static void compare(Player *builtin, Player *uci, const char *fen, int plies) {
@@ -190,7 +197,7 @@ static void one_node_is_no_mate(void) {
     TEST_ASSERT_FALSE(score_is_decisive(move.score));
 }
 
-// --- options --------------------------------------------------------------------------------------------------------
+// --- options ------------------------------------------------------------------------------------
 
 static void expect_refusal(PlayerSpec *spec, const char *name, const char *value, const char *reason) {
     Error error = {""};
@@ -215,7 +222,8 @@ static void options_are_checked_before_game_1(void) {
     expect_refusal(&spec, "Hush", "4", "engine 'Bad': there is no option 'Hush'");
     expect_refusal(&spec, "style", "very wild", NULL);
     expect_refusal(&spec, "Style", "Wild", "engine 'Bad': option Style: 'Wild' is none of: Calm Very Wild");
-    expect_refusal(&spec, "UCI_Chess960", "1", "engine 'Bad': option UCI_Chess960: '1' is neither true nor false");
+    expect_refusal(&spec, "UCI_Chess960", "1",
+                   "engine 'Bad': option UCI_Chess960: '1' is neither true nor false");
     PlayerSpec builtin = {.name = "B", .builtin = true};
     expect_refusal(&builtin, "Hush", "4", "engine 'B': option there is no option 'Hush'");
     Error error;
@@ -230,7 +238,8 @@ static void option_lines_are_understood(void) {
     TEST_ASSERT_TRUE(uci_option_parse("option name Clear Hash type button", &option));
     TEST_ASSERT_EQUAL_STRING("Clear Hash", option.name);
     TEST_ASSERT_EQUAL_INT(OPTION_BUTTON, option.kind);
-    TEST_ASSERT_TRUE(uci_option_parse("option  name Skill min Level type spin default 20  min -5 max 20", &option));
+    TEST_ASSERT_TRUE(
+        uci_option_parse("option  name Skill min Level type spin default 20  min -5 max 20", &option));
     TEST_ASSERT_EQUAL_STRING("Skill min Level", option.name);
     TEST_ASSERT_TRUE(option.bounded && option.min == -5 && option.max == 20 && option.value == 20);
     TEST_ASSERT_TRUE(uci_option_parse("option name Book File type string default <empty>", &option));
@@ -247,8 +256,10 @@ static void info_lines_are_understood(void) {
     uci_parse_info("info depth 5 seldepth 9 score cp -31 upperbound nodes 10", &move);
     TEST_ASSERT_TRUE(move.has_score);
     TEST_ASSERT_EQUAL_INT(-31, move.score);
-    uci_parse_info("info depth 6 seldepth 8 multipv 1 score cp 25 nodes 123456789012 nps 5 hashfull 7 tbhits 3 time 9 "
-                   "pv e2e4 e7e5", &move);
+    uci_parse_info(
+        "info depth 6 seldepth 8 multipv 1 score cp 25 nodes 123456789012 nps 5 hashfull 7 tbhits 3 time 9 "
+        "pv e2e4 e7e5",
+        &move);
     uci_parse_info("info depth 6 multipv 2 score cp -900 nodes 4 pv a2a3", &move);
     uci_parse_info("info string depth 99 score cp 5000", &move);
     uci_parse_info("info depth 7 score cp 99 lowerbound nodes 123456789013 pv d2d4", &move);
@@ -263,8 +274,12 @@ static void info_lines_are_understood(void) {
     static const struct {
         const char *text;
         int score;
-    } scores[] = {{"mate 1", SCORE_MATE - 1}, {"mate 3", SCORE_MATE - 5}, {"mate -1", -SCORE_MATE + 2},
-                  {"mate 0", -SCORE_MATE}, {"mate 5000", SCORE_MATE_IN_MAX + 1}, {"cp 99999", SCORE_TB_WIN},
+    } scores[] = {{"mate 1", SCORE_MATE - 1},
+                  {"mate 3", SCORE_MATE - 5},
+                  {"mate -1", -SCORE_MATE + 2},
+                  {"mate 0", -SCORE_MATE},
+                  {"mate 5000", SCORE_MATE_IN_MAX + 1},
+                  {"cp 99999", SCORE_TB_WIN},
                   {"cp -99999999999999999999", -SCORE_TB_WIN}};
     for (size_t i = 0; i < sizeof scores / sizeof *scores; i++) {
         char line[64];
@@ -274,7 +289,7 @@ static void info_lines_are_understood(void) {
     }
 }
 
-// --- starting and ending ----------------------------------------------------------------------------------------------
+// --- starting and ending ------------------------------------------------------------------------
 
 static void expect_no_start(PlayerSpec *spec, const char *reason) {
     Error error = {""};
@@ -317,7 +332,8 @@ static void dir_and_args_reach_the_program(void) {
     snprintf(spec.cmd, sizeof spec.cmd, "sh");
     snprintf(spec.dir, sizeof spec.dir, "/usr");
     snprintf(spec.args, sizeof spec.args,
-             "-c \"echo id name \\$PWD \\$0 \\$1; echo uciok; read a; read a; echo readyok; read a\" 'two words' three\\ \\'s");
+             "-c \"echo id name \\$PWD \\$0 \\$1; echo uciok; read a; read a; echo readyok; read a\" 'two "
+             "words' three\\ \\'s");
     Error error = {""};
     Player *player = player_create(&spec, 1, &error);
     TEST_ASSERT_NOT_NULL_MESSAGE(player, error.text);
@@ -334,7 +350,7 @@ static void who_ignores_quit_is_killed(void) {
     TEST_ASSERT_TRUE(now_ms() - start >= 200 && now_ms() - start < 200 + SLACK_MS);
 }
 
-// --- moves ------------------------------------------------------------------------------------------------------------
+// --- moves --------------------------------------------------------------------------------------
 
 static void small_sins_cost_nothing(void) {
     static const char *const modes[] = {"good", "crlf", "binary-noise", "stderr-flood"};
@@ -472,7 +488,7 @@ static void floods_and_endless_lines_are_protocol_errors(void) {
     }
 }
 
-// --- time -------------------------------------------------------------------------------------------------------------
+// --- time ---------------------------------------------------------------------------------------
 
 // The first move must come to an end in [low, low + SLACK_MS] milliseconds.
 static void expect_hang(PlayerSpec *spec, PlayerStatus status, bool alive, int64_t low) {
@@ -488,7 +504,7 @@ static void expect_hang(PlayerSpec *spec, PlayerStatus status, bool alive, int64
     TEST_ASSERT_EQUAL_INT(alive, player_alive(player));
     TEST_ASSERT_TRUE(ms >= low && ms < low + SLACK_MS);
     TEST_ASSERT_TRUE(move.ns >= CLOCK_MS * INT64_C(1000000)); // more than the clock: a loss on time
-    if (alive) { // the late bestmove was consumed
+    if (alive) {                                              // the late bestmove was consumed
         Error error;
         TEST_ASSERT_TRUE(player_new_game(player, false, &error));
         TEST_ASSERT_EQUAL_UINT64(0, player_manners(player).stale);
@@ -624,7 +640,7 @@ static void engines_die_with_a_killed_runner(void) {
     close(report[1]);
 }
 
-// --- all of it --------------------------------------------------------------------------------------------------------
+// --- all of it ----------------------------------------------------------------------------------
 
 static int open_files(void) {
     int count = 0;
@@ -645,7 +661,8 @@ static void nothing_is_left_behind(void) {
 int main(int argc, char **argv) {
     (void)argc;
     const char *slash = strrchr(argv[0], '/'), *hone = getenv("HONE_BIN");
-    snprintf(BadPath, sizeof BadPath, "%.*s/engine_bad", slash ? (int)(slash - argv[0]) : 1, slash ? argv[0] : ".");
+    snprintf(BadPath, sizeof BadPath, "%.*s/engine_bad", slash ? (int)(slash - argv[0]) : 1,
+             slash ? argv[0] : ".");
     snprintf(HonePath, sizeof HonePath, "%s/hone", hone ? hone : ".");
     bitboard_init();
     FilesBefore = open_files();
