@@ -10,6 +10,7 @@
 
 #include "engine/bitboard.h"
 #include "tuner/campaign.h"
+#include "tuner/report.h"
 #include "tuner/tune.h"
 #include "unity.h"
 
@@ -221,6 +222,90 @@ static void the_shipped_campaigns_are_valid(void) {
     }
 }
 
+// --- reports
+
+static char *report_of(const char *name) {
+    char source[120], path[120];
+    Error error = {""};
+    snprintf(source, sizeof source, "%s/%s", Folder, name);
+    snprintf(path, sizeof path, "%s/report.html", Folder);
+    TEST_ASSERT_TRUE_MESSAGE(report_write(source, path, &error), error.text);
+    char *text = file_read(path, NULL, &error);
+    TEST_ASSERT_NOT_NULL(text);
+    TEST_ASSERT_NULL(strstr(text, "http")); // nothing from outside
+    TEST_ASSERT_NULL(strstr(text, "<script"));
+    TEST_ASSERT_NOT_NULL(strstr(text, "</html>"));
+    TEST_ASSERT_NULL(strstr(text, "nan"));
+    return text;
+}
+
+static int count_of(const char *text, const char *word) {
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, word)); at++) count++;
+    return count;
+}
+
+static void a_tune_report_has_every_parameter(void) {
+    TuneResult result = run("t.journal", 2, 9, SPSA_AUTO);
+    char value[64], *text = report_of("t.journal");
+    for (int i = 0; i < result.count; i++) {
+        snprintf(value, sizeof value, "<b>%.6g</b>",
+                 result.estimates[i].value); // replayed to the same values
+        TEST_ASSERT_NOT_NULL_MESSAGE(strstr(text, value), value);
+    }
+    TEST_ASSERT_NOT_NULL(strstr(text, "<title>LmrBase</title>"));
+    TEST_ASSERT_EQUAL_INT(result.count, count_of(text, "class=\"band\""));
+    TEST_ASSERT_NOT_NULL(strstr(text, "Pairs by result"));
+    TEST_ASSERT_NOT_NULL(strstr(text, "finished after 20 of 20 iterations"));
+    tune_result_free(&result);
+    free(text);
+}
+
+static void a_test_report_has_path_bounds_and_verdict(void) {
+    static PlayOptions play;
+    MatchPlan plan;
+    Error error = {""};
+    char journal[120];
+    snprintf(journal, sizeof journal, "%s/s.journal", Folder);
+    play_default(&play);
+    strcpy(play.nodes, "40");
+    play.concurrency = 2;
+    TEST_ASSERT_TRUE_MESSAGE(play_plan(&play, "new<&>", "old", 30, journal, &plan, &error), error.text);
+    plan.has_sprt = true;
+    plan.sprt.elo0 = 0;
+    plan.sprt.elo1 = 5;
+    MatchHooks hooks = {.silent = true};
+    MatchResult result;
+    TEST_ASSERT_EQUAL_INT_MESSAGE(MATCH_FINISHED, match_play(&plan, &hooks, NULL, &result, &error),
+                                  error.text);
+    free(plan.players);
+    char *text = report_of("s.journal");
+    TEST_ASSERT_NOT_NULL(strstr(text, "Log-likelihood ratio"));
+    TEST_ASSERT_EQUAL_INT(3, count_of(text, "class=\"level\"")); // both bounds and Elo 0
+    TEST_ASSERT_NOT_NULL(strstr(text, "Elo with its 95 % interval"));
+    TEST_ASSERT_NOT_NULL(strstr(text, "No decision: the cap was reached"));
+    TEST_ASSERT_NOT_NULL(strstr(text, "new&lt;&amp;&gt;"));
+    TEST_ASSERT_NOT_NULL(strstr(text, "Incidents: none"));
+    free(text);
+    // A folder: both kinds on one page.
+    TuneResult tuned = run("t.journal", 2, 9, SPSA_AUTO);
+    tune_result_free(&tuned);
+    text = report_of("");
+    TEST_ASSERT_EQUAL_INT(2, count_of(text, "<h2>"));
+    free(text);
+}
+
+static void what_is_no_journal_is_refused(void) {
+    Error error = {""};
+    char path[120];
+    snprintf(path, sizeof path, "%s/x.html", Folder);
+    TEST_ASSERT_FALSE(report_write("/nowhere", path, &error));
+    TEST_ASSERT_FALSE(report_write(Folder, path, &error));
+    TEST_ASSERT_NOT_NULL(strstr(error.text, "no journal"));
+    TEST_ASSERT_FALSE(report_write("Makefile", path, &error));
+    TEST_ASSERT_EQUAL_INT(-1, access(path, F_OK));
+}
+
 int main(void) {
     bitboard_init();
     UNITY_BEGIN();
@@ -232,5 +317,8 @@ int main(void) {
     RUN_TEST(campaigns_refuse_with_the_place);
     RUN_TEST(campaigns_refuse_at_the_top);
     RUN_TEST(the_shipped_campaigns_are_valid);
+    RUN_TEST(a_tune_report_has_every_parameter);
+    RUN_TEST(a_test_report_has_path_bounds_and_verdict);
+    RUN_TEST(what_is_no_journal_is_refused);
     return UNITY_END();
 }

@@ -17,6 +17,7 @@
 #include "tuner/budget.h"
 #include "tuner/campaign.h"
 #include "tuner/campaign_bench.h"
+#include "tuner/report.h"
 #include "tuner/tune.h"
 
 typedef enum StageState { STATE_WAITING, STATE_SKIPPED, STATE_PASSED, STATE_FAILED } StageState;
@@ -44,6 +45,7 @@ typedef struct StageJob {
     TunePlan tune;
     MatchPlan match;
     double rate; // measured, where hours became games
+    const char *folder, *report;
 } StageJob;
 
 static const char *const StateNames[] = {"not run", "skipped", "passed", "failed"};
@@ -83,6 +85,7 @@ static bool plan_tune(const Progress *p, StageJob *job, const char *journal, Err
     free(play);
     job->tune.hours = stage->hours;
     text_copy(job->tune.report, sizeof job->tune.report, p->report);
+    text_copy(job->tune.report_source, sizeof job->tune.report_source, p->folder);
     return ok;
 }
 
@@ -129,28 +132,42 @@ static cJSON *stage_json(const StageJob *job) {
     return json;
 }
 
+// What the hooks of a match keep: time played, and when the report is due.
+typedef struct Watch {
+    int64_t ms;
+    ReportClock clock;
+    const StageJob *job;
+} Watch;
+
 static bool add_time(void *context, const JournalPair *pair, bool replayed) {
-    int64_t *ms = context;
+    Watch *watch = context;
     (void)replayed;
-    for (int g = 0; g < pair->games; g++) *ms += pair->game[g].ms;
+    for (int g = 0; g < pair->games; g++) watch->ms += pair->game[g].ms;
     return true;
+}
+
+static void renew_report(void *context, const MatchState *state) {
+    Watch *watch = context;
+    (void)state;
+    report_tick(&watch->clock, watch->job->folder, watch->job->report);
 }
 
 // Plays a match or test, or only reads its journal.
 static MatchOutcome play_match(StageJob *job, _Atomic uint64_t *in_flight, bool only_replay,
                                MatchResult *result, double *seconds, Error *error) {
-    int64_t ms = 0;
+    Watch watch = {.job = job};
     if (!settle_hours(job, error)) return MATCH_FAILED;
     cJSON *extra = stage_json(job);
-    MatchHooks hooks = {.context = &ms,
+    MatchHooks hooks = {.context = &watch,
                         .extra_name = "stage",
                         .extra = extra,
                         .silent = only_replay,
                         .only_replay = only_replay,
                         .keep_finished = true,
-                        .consume = add_time};
+                        .consume = add_time,
+                        .tick = renew_report};
     MatchOutcome outcome = match_play(&job->match, &hooks, in_flight, result, error);
-    *seconds = (double)ms / 1000 / job->match.concurrency;
+    *seconds = (double)watch.ms / 1000 / job->match.concurrency;
     cJSON_Delete(extra);
     return outcome;
 }
@@ -297,6 +314,8 @@ static int run_games(Progress *p, int index, StageOutcome *outcome, Error *error
         return 2;
     }
     job->stage = stage;
+    job->folder = p->folder;
+    job->report = p->report;
     job->tunes = stage->kind == STAGE_SPSA;
     snprintf(journal, sizeof journal, "%.900s/%02d-%s.journal", p->folder, index + 1, stage->name);
     bool ok = job->tunes ? plan_tune(p, job, journal, error) : plan_match(p, job, journal, error);
@@ -454,6 +473,10 @@ int campaign_run(const Campaign *campaign, const char *folder) {
         if (!go_on) break;
     }
     if (status == 0) print_summary(p);
+    if (status < 2) {
+        if (report_write(folder, p->report, &error)) printf("Report: %s\n", p->report);
+        else fprintf(stderr, "hone-tune run: report: %s\n", error.text);
+    }
     if (status == 1) printf("Interrupted: the same command again goes on\n");
     free(p);
     return status;

@@ -5,6 +5,7 @@
 
 #include "engine/util.h"
 #include "tuner/campaign.h"
+#include "tuner/report.h"
 #include "tuner/simulate.h"
 #include "tuner/sprt_command.h"
 #include "tuner/spsa_command.h"
@@ -21,6 +22,7 @@ typedef struct Command {
 static const Command Commands[] = {
     {"spsa", spsa_main, "tunes parameters by games"},
     {"run", run_main, "plays a campaign: tune, test, report, unattended"},
+    {"report", report_main, "an HTML page with plots from a journal or a run's folder"},
     {"sprt", sprt_main, "what a match result means, or what to expect of a test"},
     {"simulate", simulate_main, "tuners on simulated games: how much Elo each regains"},
     {"texel", texel_main, "fits the hand-written evaluation to positions with results"},

@@ -9,13 +9,14 @@
 #include "engine/bitboard.h"
 #include "match/stop.h"
 #include "match/supervise.h"
+#include "tuner/report.h"
 #include "tuner/tune.h"
 
 // The command line, read.
 typedef struct Command {
     PlayOptions play;
     SpsaPlan spsa;
-    char params[1024], group[4096], journal[1024], formats[128];
+    char params[1024], group[4096], journal[1024], report[1024], formats[128];
     double hours, r, c_scale; // r and c_scale: for all parameters, 0 where their own are taken
     bool fresh, quiet, help;
 } Command;
@@ -81,6 +82,8 @@ static bool read_value(Command *c, const char *key, const char *value, Error *er
         return text_copy(c->group, sizeof c->group, value) || error_set(error, "too long");
     if (strcmp(key, "journal") == 0)
         return text_copy(c->journal, sizeof c->journal, value) || error_set(error, "too long");
+    if (strcmp(key, "report") == 0)
+        return text_copy(c->report, sizeof c->report, value) || error_set(error, "too long");
     if (strcmp(key, "format") == 0)
         return text_copy(c->formats, sizeof c->formats, value) || error_set(error, "too long");
     if (strcmp(key, "games") == 0) return parse_int(value, 2, INT64_C(1000000000), &c->spsa.games, error);
@@ -147,6 +150,10 @@ static int run_here(void *context, _Atomic uint64_t *in_flight, int attempt) {
         printf("Interrupted: the same command again goes on from %s\n", job->plan->match.journal);
     if (status == 0 && !tune_print_values(job->plan, &result, job->formats, stdout, &error)) status = 2;
     if (status == 2) fprintf(stderr, "hone-tune spsa: %s\n", error.text);
+    Error remark;
+    if (status < 2 && job->plan->report[0] &&
+        !report_write(job->plan->match.journal, job->plan->report, &remark))
+        fprintf(stderr, "hone-tune spsa: report: %s\n", remark.text);
     tune_result_free(&result);
     return status;
 }
@@ -178,6 +185,8 @@ int spsa_main(int argc, char **argv) {
     if (ok) {
         plan.hours = c->hours;
         plan.quiet = c->quiet;
+        if (!c->report[0]) snprintf(plan.report, sizeof plan.report, "%.1000s.html", c->journal);
+        else if (!text_equal(c->report, "off")) text_copy(plan.report, sizeof plan.report, c->report);
         plan.match.fresh = c->fresh;
         Job job = {.plan = &plan, .formats = c->formats};
         stop_block();

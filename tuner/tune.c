@@ -9,6 +9,7 @@
 
 #include "engine/params.h"
 #include "tuner/budget.h"
+#include "tuner/report.h"
 
 enum { VALUE_SIZE = 40, LINE_EVERY_MS = 30000, LIVE_EVERY_MS = 500 };
 
@@ -21,6 +22,7 @@ typedef struct Run {
     uint64_t digest;
     int64_t ms; // of all games together
     int64_t last_live_ms, last_line_ms;
+    ReportClock report;
 } Run;
 
 // --- plans
@@ -250,6 +252,9 @@ static void show_progress(void *context, const MatchState *state) {
         printf("\n");
         fflush(stdout);
     }
+    report_tick(&run->report,
+                run->plan->report_source[0] ? run->plan->report_source : run->plan->match.journal,
+                run->plan->report);
 }
 
 // --- a run

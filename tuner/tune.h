@@ -10,14 +10,15 @@
 
 // What is to be tuned and how.
 typedef struct TunePlan {
-    MatchPlan match;   // sides "plus" and "minus"
-    SpsaList list;     // the parameters
-    SpsaPlan spsa;     // params is list's
-    double hours;      // budget in hours, or 0: it becomes games once, from a measured rate
-    double rate;       // games a second that was measured for that
-    char report[1024]; // HTML file that is kept up to date, or empty
-    bool quiet;        // no progress on stderr and stdout
-    bool only_replay;  // read the journal, play nothing
+    MatchPlan match;          // sides "plus" and "minus"
+    SpsaList list;            // the parameters
+    SpsaPlan spsa;            // params is list's
+    double hours;             // budget in hours, or 0: it becomes games once, from a measured rate
+    double rate;              // games a second that was measured for that
+    char report[1024];        // HTML file that is kept up to date, or empty
+    char report_source[1024]; // what it shows: a folder, or empty for the journal
+    bool quiet;               // no progress on stderr and stdout
+    bool only_replay;         // read the journal, play nothing
 } TunePlan;
 
 // What a run came to.
