@@ -20,7 +20,13 @@
 #include "tuner/report.h"
 #include "tuner/tune.h"
 
-typedef enum StageState { STATE_WAITING, STATE_SKIPPED, STATE_PASSED, STATE_FAILED } StageState;
+typedef enum StageState {
+    STATE_WAITING,
+    STATE_SKIPPED,
+    STATE_PASSED,
+    STATE_FAILED,
+    STATE_UNDECIDED
+} StageState;
 
 // What a stage came to.
 typedef struct StageOutcome {
@@ -48,7 +54,7 @@ typedef struct StageJob {
     const char *folder, *report;
 } StageJob;
 
-static const char *const StateNames[] = {"not run", "skipped", "passed", "failed"};
+static const char *const StateNames[] = {"not run", "skipped", "passed", "failed", "undecided"};
 
 // --- plans
 
@@ -241,7 +247,7 @@ static void judge_match(const CampaignStage *stage, const MatchResult *result, S
         SprtVerdict v = result->sprt.verdict;
         verdict = v == SPRT_ACCEPT_H1   ? "H1 accepted, "
                   : v == SPRT_ACCEPT_H0 ? "H0 accepted, "
-                                        : "the cap was reached: no decision, ";
+                                        : "no decision: the cap was reached, ";
         passed = stage->gate == GATE_NONE || v == SPRT_ACCEPT_H1 ||
                  (v == SPRT_CONTINUE && stage->gate == GATE_NOT_REFUTED);
         Sample seen = sprt_sample(&stage->sprt, s);
@@ -250,7 +256,8 @@ static void judge_match(const CampaignStage *stage, const MatchResult *result, S
         passed = stats_pairs(s) > 0 && s->penta[PENTA_DD] == stats_pairs(s);
         verdict = passed ? "every pair 1 : 1, " : "pairs that are not 1 : 1, ";
     }
-    outcome->state = passed ? STATE_PASSED : STATE_FAILED;
+    bool undecided = stage->kind == STAGE_SPRT && result->sprt.verdict == SPRT_CONTINUE;
+    outcome->state = passed ? STATE_PASSED : undecided ? STATE_UNDECIDED : STATE_FAILED;
     snprintf(outcome->text, sizeof outcome->text,
              "%s%llu games, Elo %.1f [%.1f, %.1f], pairs [%llu %llu %llu %llu %llu]", verdict,
              (unsigned long long)stats_games(s), elo.value, elo.low, elo.high,
@@ -354,7 +361,7 @@ static bool wanted(const Progress *p, const CampaignStage *stage, StageOutcome *
     for (int i = 0; i < stage->if_passed_count; i++)
         passed |= outcome_of(p, stage->if_passed[i])->state == STATE_PASSED;
     for (int i = 0; i < stage->if_failed_count; i++)
-        failed |= outcome_of(p, stage->if_failed[i])->state == STATE_FAILED;
+        failed |= outcome_of(p, stage->if_failed[i])->state >= STATE_FAILED;
     outcome->state = STATE_SKIPPED;
     if (!passed)
         snprintf(outcome->text, sizeof outcome->text, "stage %s has not passed", stage->if_passed[0]);
