@@ -261,8 +261,8 @@ static SpsaState *replay(const Source *s, Path *paths, int shown, Error *error) 
             SpsaEstimate e = spsa_estimate(state, p);
             Path *path = &paths[p];
             path->x[path->count] = 2 * (double)(i + 1);
-            path->low[path->count] = e.last - e.error;
-            path->high[path->count] = e.last + e.error;
+            path->low[path->count] = fmax(e.last - e.error, plan->params[p].min);
+            path->high[path->count] = fmin(e.last + e.error, plan->params[p].max);
             path->y[path->count++] = e.last;
         }
     }
@@ -277,8 +277,9 @@ static void table_of(const SpsaPlan *plan, const SpsaState *state, FILE *out) {
         SpsaEstimate e = spsa_estimate(state, i);
         fputs("<tr><td>", out);
         html_text(out, plan->params[i].name);
-        fprintf(out, "<td>%.6g<td><b>%.6g</b><td>%.3g<td>%.2f<td>%s</tr>\n", plan->params[i].start, e.value,
-                e.error, e.signal, e.matters ? "yes" : "not seen");
+        fprintf(out, "<td>%.6g<td><b>%.6g</b><td>%.4g<td>%.2f<td>%s%s</tr>\n", plan->params[i].start, e.value,
+                e.error, e.signal, e.matters ? "yes" : "not seen",
+                tune_at_bound(&plan->params[i], e.value) ? ", at its bound" : "");
     }
     fputs("</table></div>\n", out);
 }

@@ -336,6 +336,11 @@ void tune_result_free(TuneResult *result) {
 // --- printing
 // -----------------------------------------------------------------------------------------------------
 
+bool tune_at_bound(const SpsaParam *param, double value) {
+    double near = (param->max - param->min) * .01;
+    return value <= param->min + near || value >= param->max - near;
+}
+
 void tune_print(const TunePlan *plan, const TuneResult *result, FILE *out) {
     fprintf(out, "%-24s %10s %10s %10s %8s  %s\n", "Parameter", "start", "value", "+/-", "signal", "matters");
     for (int i = 0; i < result->count; i++) {
@@ -344,8 +349,9 @@ void tune_print(const TunePlan *plan, const TuneResult *result, FILE *out) {
         char start[VALUE_SIZE], value[VALUE_SIZE];
         value_text(p, p->start, start);
         value_text(p, e->value, value);
-        fprintf(out, "%-24s %10s %10s %10.4g %8.2f  %s (chi2 %.1f)\n", p->name, start, value, e->error,
-                e->signal, e->matters ? "yes" : "not seen", e->chi2);
+        fprintf(out, "%-24s %10s %10s %10.4g %8.2f  %s (chi2 %.1f)%s\n", p->name, start, value, e->error,
+                e->signal, e->matters ? "yes" : "not seen", e->chi2,
+                tune_at_bound(p, e->value) ? ", at its bound" : "");
     }
     const Stats *s = &result->match.stats;
     fprintf(

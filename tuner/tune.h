@@ -55,6 +55,9 @@ void tune_count(const JournalPair *pair, uint64_t penta[5]);
 // Runs to the end, or goes on where the journal ends; a finished journal gives its result again.
 MatchOutcome tune_run(TunePlan *plan, _Atomic uint64_t *in_flight, TuneResult *result, Error *error);
 
+// Whether a value lies at an end of its range, within a hundredth of it: the range may be too narrow.
+bool tune_at_bound(const SpsaParam *param, double value);
+
 // Prints a table: start, value, error, signal to noise, and whether the parameter matters.
 void tune_print(const TunePlan *plan, const TuneResult *result, FILE *out);
 
