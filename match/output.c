@@ -111,33 +111,41 @@ static void fastchess_block(const MatchState *state) {
 
 // --- more than two engines
 
-static int by_rating(const void *a, const void *b) {
-    const Rating *x = *(const Rating *const *)a, *y = *(const Rating *const *)b;
-    if (isnan(x->elo.value) || isnan(y->elo.value)) return isnan(x->elo.value) - isnan(y->elo.value);
-    return (x->elo.value < y->elo.value) - (x->elo.value > y->elo.value);
+// A place in the table.
+typedef struct Ranked {
+    double elo;
+    int player;
+} Ranked;
+
+// Best first; those without a rating last.
+static int by_elo(const void *a, const void *b) {
+    const Ranked *x = a, *y = b;
+    if (isnan(x->elo) || isnan(y->elo)) return isnan(x->elo) - isnan(y->elo);
+    return (x->elo < y->elo) - (x->elo > y->elo);
 }
 
 static void rating_table(const MatchState *state) {
     int count = state->plan->player_count;
     Rating ratings[MATCH_MAX_PLAYERS];
-    const Rating *order[MATCH_MAX_PLAYERS];
+    Ranked ranked[MATCH_MAX_PLAYERS];
     Error error;
     if (!ratings_fit(count, state->table, 200, state->plan->seed, ratings, &error)) {
         printf("Ratings: %s\n", error.text);
         return;
     }
-    for (int i = 0; i < count; i++) order[i] = &ratings[i];
-    qsort(order, (size_t)count, sizeof *order, by_rating);
+    for (int i = 0; i < count; i++) ranked[i] = (Ranked){ratings[i].elo.value, i};
+    qsort(ranked, (size_t)count, sizeof *ranked, by_elo);
     printf("%s\n%-4s %-25s %8s %8s %8s %8s %7s %8s %8s   %s\n", Rule, "Rank", "Name", "Elo", "+/-", "nElo",
            "+/-", "Games", "Score", "Draw", "Ptnml(0-2)");
     for (int i = 0; i < count; i++) {
-        const Stats *s = &order[i]->stats;
+        const Rating *rating = &ratings[ranked[i].player];
+        const Stats *s = &rating->stats;
         Sample sample = sample_of(s);
         double games = (double)stats_games(s);
         printf("%4d %-25s %8.2f %8.2f %8.2f %8.2f %7" PRIu64 " %7.2f%% %7.2f%%   [%" PRIu64 ", %" PRIu64
                ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 "]\n",
-               i + 1, state->plan->players[order[i] - ratings].name, order[i]->elo.value,
-               estimate_margin(&order[i]->elo), sample_nelo(&sample), sample_nelo_error_fastchess(&sample),
+               i + 1, state->plan->players[ranked[i].player].name, rating->elo.value,
+               estimate_margin(&rating->elo), sample_nelo(&sample), sample_nelo_error_fastchess(&sample),
                stats_games(s), 50 * (double)stats_half_points(s) / games, 100 * sample_draw_ratio(&sample),
                s->penta[0], s->penta[1], s->penta[2], s->penta[3], s->penta[4]);
     }
