@@ -59,15 +59,22 @@ bool journal_create(Journal *journal, const char *path, const cJSON *plan, Error
     return ok;
 }
 
-bool journal_continue(Journal *journal, const char *path, int64_t size, Error *error) {
-    text_copy(journal->path, sizeof journal->path, path);
-    journal->size = size;
+bool journal_lock(Journal *journal, const char *path, Error *error) {
+    if (!text_copy(journal->path, sizeof journal->path, path))
+        return error_set(error, "%.60s...: the path is too long", path);
     journal->fd = open(path, O_WRONLY | O_CLOEXEC);
     if (journal->fd < 0) return error_set(error, "%s: %s", path, strerror(errno));
-    if (flock(journal->fd, LOCK_EX | LOCK_NB) != 0)
-        return error_set(error, "%s: another run is writing it", path);
-    if (ftruncate(journal->fd, size) != 0) return error_set(error, "%s: %s", path, strerror(errno));
+    // A run that was just killed may need a moment to be gone.
+    for (int try = 0; flock(journal->fd, LOCK_EX | LOCK_NB) != 0; try++) {
+        if (try == 50) return error_set(error, "%s: another run is writing it", path);
+        usleep(100000);
+    }
     return true;
+}
+
+bool journal_continue(Journal *journal, int64_t size, Error *error) {
+    journal->size = size;
+    return ftruncate(journal->fd, size) == 0 || error_set(error, "%s: %s", journal->path, strerror(errno));
 }
 
 bool journal_append(Journal *journal, const JournalPair *pair, Error *error) {

@@ -45,8 +45,12 @@ bool journal_read(const char *path, cJSON **plan, int64_t *size, JournalVisitor 
 // Starts a new journal with a plan; refuses if the file exists.
 bool journal_create(Journal *journal, const char *path, const cJSON *plan, Error *error);
 
-// Opens a journal that was read to go on after its whole lines.
-bool journal_continue(Journal *journal, const char *path, int64_t size, Error *error);
+// Opens a journal that exists and keeps other runs from writing it; before it is read, so that nothing comes
+// after.
+bool journal_lock(Journal *journal, const char *path, Error *error);
+
+// Goes on after the whole lines of a journal that was locked and read: a torn rest is cut off.
+bool journal_continue(Journal *journal, int64_t size, Error *error);
 
 // Writes one pair in one write; on failure (a full disk) the file is cut back to whole lines and may be tried
 // again.

@@ -500,7 +500,8 @@ static bool open_journal(Run *run, Earlier *earlier, uint64_t *done, Error *erro
         exists = false;
     }
     if (ok && exists) {
-        ok = journal_read(plan->journal, &theirs, &size, keep_pair, earlier, error);
+        ok = journal_lock(&run->journal, plan->journal, error) &&
+             journal_read(plan->journal, &theirs, &size, keep_pair, earlier, error);
         if (ok) {
             const cJSON *old = cJSON_GetObjectItemCaseSensitive(theirs, "pgn_offset");
             if (cJSON_IsNumber(old)) offset = (int64_t)old->valuedouble;
@@ -527,7 +528,7 @@ static bool open_journal(Run *run, Earlier *earlier, uint64_t *done, Error *erro
             clean_up(run);
             return ok && prepare(run, plan, run->hooks, error) && open_journal(run, earlier, done, error);
         }
-        ok = run->over || journal_continue(&run->journal, plan->journal, size, error);
+        ok = run->over || journal_continue(&run->journal, size, error);
     } else if (ok) {
         *done = 0;
         cJSON_AddNumberToObject(ours, "pgn_offset", (double)offset);

@@ -23,16 +23,14 @@ typedef struct Job {
 // Writes into the journal that a pair is set aside.
 static void set_aside(const Job *job, uint64_t number) {
     Error error;
-    Journal journal;
+    Journal journal = {.fd = -1};
     cJSON *json = NULL;
     int64_t size;
     JournalPair pair = {.number = number};
-    bool ok = journal_read(job->journal, &json, &size, NULL, NULL, &error) &&
-              journal_continue(&journal, job->journal, size, &error);
-    if (ok) {
-        ok = journal_append(&journal, &pair, &error);
-        journal_close(&journal);
-    }
+    bool ok = journal_lock(&journal, job->journal, &error) &&
+              journal_read(job->journal, &json, &size, NULL, NULL, &error) &&
+              journal_continue(&journal, size, &error) && journal_append(&journal, &pair, &error);
+    journal_close(&journal);
     cJSON_Delete(json);
     fprintf(stderr, "%s: pair %llu was in flight in two crashes: %s\n", job->program,
             (unsigned long long)number + 1, ok ? "set aside" : error.text);
