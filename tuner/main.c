@@ -10,6 +10,7 @@
 #include "tuner/sprt_command.h"
 #include "tuner/spsa_command.h"
 #include "tuner/texel.h"
+#include "tuner/train_command.h"
 
 // One subcommand: its name, its handler and what it does in half a line. A handler gets its own name as
 // argv[0] and returns the exit status: 0, 1 where the work failed, 2 where the command line was wrong.
@@ -26,6 +27,7 @@ static const Command Commands[] = {
     {"sprt", sprt_main, "what a match result means, or what to expect of a test"},
     {"simulate", simulate_main, "tuners on simulated games: how much Elo each regains"},
     {"texel", texel_main, "fits the hand-written evaluation to positions with results"},
+    {"train", train_main, "trains a net on games and writes it"},
 };
 
 enum { COMMANDS = sizeof Commands / sizeof *Commands };

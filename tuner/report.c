@@ -445,6 +445,13 @@ static bool show_folder(const char *folder, FILE *out, Error *error) {
     return ok && (count > 0 || error_set(error, "%s: there is no journal in it", folder));
 }
 
+void report_head(FILE *out, const char *title) {
+    fputs(Head, out);
+    fputs("<title>Hone: ", out);
+    html_text(out, title);
+    fputs("</title></head><body>\n", out);
+}
+
 bool report_write(const char *source, const char *path, Error *error) {
     char fresh[1200];
     struct stat about;
@@ -452,10 +459,7 @@ bool report_write(const char *source, const char *path, Error *error) {
     snprintf(fresh, sizeof fresh, "%.1100s.new", path);
     FILE *out = fopen(fresh, "w");
     if (!out) return error_set(error, "%s: %s", fresh, strerror(errno));
-    fputs(Head, out);
-    fputs("<title>Hone: ", out);
-    html_text(out, source);
-    fputs("</title></head><body>\n", out);
+    report_head(out, source);
     bool folder = S_ISDIR(about.st_mode);
     bool ok = folder ? show_folder(source, out, error) : show_journal(source, source, out, error);
     fputs("<p class=\"soft\">Made by hone-tune report from ", out);

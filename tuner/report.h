@@ -3,12 +3,17 @@
 // says what the run came to in words and shows how it got there.
 #pragma once
 
+#include <stdio.h>
+
 #include "engine/util.h"
 
 // When a report that is kept up to date is due again; all zero to begin.
 typedef struct ReportClock {
     int64_t next_ms;
 } ReportClock;
+
+// Begins an HTML page in the style of the reports.
+void report_head(FILE *out, const char *title);
 
 // Writes the report of a journal, or of a folder with journals, into a file, in one step.
 bool report_write(const char *source, const char *path, Error *error);
