@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The source of every kernel: the includer defines KERNEL (the name of the constant), KERNEL_NAME (its text)
 // and LANES (16-bit numbers in a register, 1 for no vectors).
-#include <string.h>
-
 #include "engine/nnue_kernel.h"
 
 // One register of sums. Unsigned, so that overflow wraps.
@@ -24,7 +22,8 @@ static inline __attribute__((always_inline)) void update_tile(int16_t *to, const
         for (int i = 0; i < count; i++) sums[i] += lanes_of(rows->add[row] + at)[i];
     for (int row = 0; row < rows->takes; row++)
         for (int i = 0; i < count; i++) sums[i] -= lanes_of(rows->take[row] + at)[i];
-    memcpy(to + at, sums, (size_t)count * sizeof *sums);
+    Lanes *out = (void *)(to + at);
+    for (int i = 0; i < count; i++) out[i] = sums[i];
 }
 
 static void update(int16_t *to, const int16_t *from, const NnueRows *rows, int hidden) {
