@@ -117,7 +117,9 @@ $(BUILD)/%.o $(TBUILD)/%.o: %.S | deps
 
 # Files with flags of their own: vector code chosen at run time, the trainer's loops, the embedded net.
 ifneq ($(filter __x86_64__,$(MACROS)),)
-%_avx2.o:   FILEFLAGS := -march=x86-64-v3
+%_scalar.o: FILEFLAGS := -fno-tree-vectorize -fno-tree-slp-vectorize
+%_sse41.o:  FILEFLAGS := -O3 -march=x86-64 -msse4.1
+%_avx2.o:   FILEFLAGS := -O3 -march=x86-64-v3
 %_avx512.o: FILEFLAGS := -march=x86-64-v4
 endif
 $(BUILD)/tuner/train%.o $(TBUILD)/tuner/train%.o: FILEFLAGS := $(TRAINFLAGS)

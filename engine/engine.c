@@ -28,6 +28,7 @@ struct Engine {
     Search search;
     EngineConfig config;
     Book book; // of BookFile; zero if there is none
+    const Net *net; // of EvalFile, else the builtin one; NULL if there is none
     SearchThread *threads[MAX_THREADS];
     Worker helpers[MAX_THREADS]; // [0] unused: thread 0 is the caller or the main worker
     Worker main;
@@ -128,6 +129,17 @@ static bool set_book_file(Engine *e, int64_t value, const char *text, Error *err
     return true;
 }
 
+// What cannot be a net is refused, and the old one stays. The table holds scores of the old one: out with them.
+static bool set_eval_file(Engine *e, int64_t value, const char *text, Error *error) {
+    (void)value;
+    const Net *net = NULL;
+    bool named = *text && strcmp(text, "<empty>");
+    if (named && !(net = net_load(text, error))) return error_prefix(error, "EvalFile");
+    engine_set_net(e, named ? net : net_builtin());
+    if (named) net_release(net);
+    return true;
+}
+
 static bool set_book_depth(Engine *e, int64_t value, const char *text, Error *error) {
     (void)text, (void)error;
     e->config.book_depth = (int)value;
@@ -175,6 +187,7 @@ static const struct OwnOption {
     {{"SyzygyProbeDepth", OPTION_SPIN, 1, 1, 100, NULL}, set_syzygy_depth},
     {{"SyzygyProbeLimit", OPTION_SPIN, 7, 0, 7, NULL}, set_syzygy_limit},
     {{"Syzygy50MoveRule", OPTION_CHECK, 1, 0, 1, NULL}, set_syzygy_rule50},
+    {{"EvalFile", OPTION_STRING, 0, 0, 0, "<empty>"}, set_eval_file},
     {{"OwnBook", OPTION_CHECK, 0, 0, 1, NULL}, set_own_book},
     {{"BookFile", OPTION_STRING, 0, 0, 0, "<empty>"}, set_book_file},
     {{"BookDepth", OPTION_SPIN, 255, 1, 1000, NULL}, set_book_depth},
@@ -234,6 +247,17 @@ const Params *engine_params(const Engine *engine) { return &engine->search.param
 void engine_set_params(Engine *engine, const Params *params) {
     settle(engine);
     engine->search.params = *params;
+}
+
+const Net *engine_net(const Engine *engine) { return engine->net; }
+
+void engine_set_net(Engine *engine, const Net *net) {
+    settle(engine);
+    bool same = net == engine->net || (net && engine->net && net->digest == engine->net->digest);
+    net_retain(net);
+    net_release(engine->net);
+    engine->net = net;
+    if (!same) tt_clear(&engine->search.tt, engine->config.threads);
 }
 
 // --- threads
@@ -324,6 +348,7 @@ Engine *engine_create(int hash_megabytes) {
     pthread_mutex_init(&e->lock, NULL);
     pthread_cond_init(&e->changed, NULL);
     e->search.params = params_default();
+    e->net = net_retain(net_builtin());
     e->search.threads = e->threads;
     e->search.thread_count = 1;
     e->config =
@@ -340,6 +365,7 @@ void engine_destroy(Engine *e) {
     helpers_end(e);
     tt_free(&e->search.tt);
     book_close(&e->book);
+    net_release(e->net);
     free(e->threads[0]);
     pthread_mutex_destroy(&e->lock);
     pthread_cond_destroy(&e->changed);
@@ -374,6 +400,7 @@ static void begin(Engine *e, const SearchLimits *limits, const Observer *observe
     if (s->limits.start_ns == 0) s->limits.start_ns = now_ns();
     s->observer = observer ? *observer : (Observer){0};
     s->multipv = e->config.multipv;
+    s->net = s->params.Evaluation == EVALUATION_NET ? e->net : NULL;
     s->time = timeman_make(&s->limits, &s->params, &s->root);
     atomic_store(&s->stop, false);
     atomic_store(&s->pondering, limits->ponder);
@@ -504,4 +531,20 @@ SearchRun engine_counters(const Engine *e) {
     return sum;
 }
 
-void engine_explain(const Engine *e, char *buffer, size_t size) { eval_trace(&e->search.root, buffer, size); }
+void engine_explain(const Engine *e, char *buffer, size_t size) {
+    const Position *pos = &e->search.root;
+    bool wanted = e->search.params.Evaluation == EVALUATION_NET;
+    int used = 0;
+    if (e->net) {
+        nnue_trace(e->net, pos, buffer, size);
+        used = (int)strlen(buffer);
+        int value = nnue_value(e->net, pos), white = pos->stm == WHITE ? value : -value;
+        used += snprintf(buffer + used, size - (size_t)used,
+                         "Net evaluation %+.2f for White, %+.2f for the side to move%s\n\n", white / 100.0,
+                         value / 100.0, wanted ? "" : " (not used: Evaluation is hand)");
+    } else if (wanted) {
+        used = snprintf(buffer, size, "No net is built in or given by EvalFile: the hand-written evaluation is used\n\n");
+    }
+    used = int_min(used, (int)size - 1);
+    eval_trace(pos, buffer + used, size - (size_t)used);
+}

@@ -59,6 +59,13 @@ const Params *engine_params(const Engine *engine);
 // Replaces all parameters at once.
 void engine_set_params(Engine *engine, const Params *params);
 
+// The net that evaluates unless Evaluation is hand: of EvalFile, else the builtin one; NULL if there is none.
+const Net *engine_net(const Engine *engine);
+
+// Gives the engine a net, which it shares and counts (NULL: none), and forgets the table's scores if it is
+// another one.
+void engine_set_net(Engine *engine, const Net *net);
+
 // Forgets everything learned: table, histories. The next game starts as from a fresh engine.
 void engine_new_game(Engine *engine);
 
@@ -89,5 +96,5 @@ bool engine_busy(const Engine *engine);
 // Counters of the last search, summed over threads.
 SearchRun engine_counters(const Engine *engine);
 
-// The static evaluation of the current position in words, for people.
+// The static evaluation of the current position in words, for people (16,000 bytes hold it all).
 void engine_explain(const Engine *engine, char *buffer, size_t size);

@@ -47,6 +47,7 @@ void search_prepare(SearchThread *t) {
     const Search *s = t->shared;
     t->run = (SearchRun){0};
     prepare_stack(t);
+    if (s->net) nnue_prepare(&t->nnue, s->net);
     StackEntry *ss = t->stack + STACK_BELOW;
     ss->pos = s->root;
     t->key_count = s->history.count;

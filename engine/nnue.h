@@ -2,25 +2,15 @@
 // The neural evaluation: (768 mirrored -> N) x 2 -> 1 x 8, SCReLU, all integer, so that every machine and
 // every kernel gives the same number. A Net is immutable, shared by engines and counted. An Accumulator sums
 // the first layer for one position; it knows which pieces it has summed, so any other position is reached by
-// adding and taking the difference, whether it is the parent, a cousin or a cached board. Any thread may read
-// a Net; accumulators belong to one thread.
+// adding and taking the difference, whether it is the parent, a cousin or a cached board. So nothing needs to
+// be told when a move is made or taken back, and no sum is ever stale. Any thread may read a Net;
+// accumulators belong to one thread.
 #pragma once
 
 #include <stddef.h>
 
+#include "engine/net.h"
 #include "engine/position.h"
-
-// The shape and the quantisation of every net; only the width N of the hidden layer varies.
-enum {
-    NNUE_INPUTS = 768,       // 2 (own, enemy) x 6 types x 64 squares
-    NNUE_BUCKETS = 8,        // output weights by the number of men
-    NNUE_MAX_HIDDEN = 512,   // N is a multiple of 32 up to this
-    NNUE_QA = 255,           // one in the hidden layer
-    NNUE_QB = 64,            // one in the output weights
-    NNUE_SCALE = 400,        // centipawns of one at the output
-    NNUE_WEIGHT_MAX = 505,   // largest first-layer weight or bias: 33 of them cannot overflow int16
-    NNUE_OUTPUT_MAX = 127,   // largest output weight: times QA it fits int16
-};
 
 // The number of a piece's input as one side sees the board: own pieces first, the board turned for Black and
 // mirrored if that side's king stands on the files e to h, so that the king is always on a to d.
@@ -31,3 +21,38 @@ static inline int nnue_feature(int side, int king, int piece, int square) {
 
 // The output bucket of a position, by its men: 2 to 5 are bucket 0, 30 to 32 bucket 7.
 static inline int nnue_bucket(const Position *pos) { return (bb_count(position_occupied(pos)) - 2) / 4; }
+
+// The first layer's sums for one board, as both sides see it.
+typedef struct Accumulator {
+    _Alignas(64) int16_t values[COLOURS][NNUE_MAX_HIDDEN];
+    Bitboard by_type[PIECE_TYPES], by_colour[COLOURS]; // the board that was summed
+    uint8_t board[SQUARES];
+    uint8_t mirrored[COLOURS]; // how each side's half was seen, 0 or 1; 2 if it holds nothing
+} Accumulator;
+
+// One thread's sums: the boards of the line that it searches, and for each side and each way of seeing the
+// last board for which the line offered nothing near.
+typedef struct Nnue {
+    const Net *net;
+    uint64_t digest; // of the net whose sums these are; 0 before the first
+    Accumulator line[MAX_PLY + 1];
+    Accumulator cache[COLOURS][2];
+} Nnue;
+
+// Makes the sums ready for a net; cheap unless the net is another one than before. All zero is a valid Nnue.
+void nnue_prepare(Nnue *nnue, const Net *net);
+
+// What a position at a ply of the line is worth to the side to move, in centipawns, within +-SCORE_EVAL_MAX.
+// Any position may be asked for at any ply; it is cheap if it lies near the last ones of that ply or those
+// before.
+int nnue_evaluate(Nnue *nnue, const Position *pos, int ply);
+
+// The same without any memory of other positions.
+int nnue_value(const Net *net, const Position *pos);
+
+// What every output bucket says of a position, to the side to move; nnue_bucket tells which one counts.
+void nnue_outputs(const Net *net, const Position *pos, int values[NNUE_BUCKETS]);
+
+// What a net says of a position, for people: its history, the output of every bucket and the value of every
+// piece, in centipawns from White; 8,000 bytes hold it all.
+void nnue_trace(const Net *net, const Position *pos, char *buffer, size_t size);

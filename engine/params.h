@@ -30,6 +30,9 @@ typedef enum ParamId {
     PARAM_COUNT
 } ParamId;
 
+// The values of the parameter Evaluation.
+enum { EVALUATION_NET, EVALUATION_HAND };
+
 // What kind of value a parameter takes.
 typedef enum ParamKind { KIND_SWITCH, KIND_NUMBER, KIND_CHOICE } ParamKind;
 

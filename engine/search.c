@@ -151,7 +151,9 @@ static bool can_repeat(const SearchThread *t, const StackEntry *ss) {
 
 // --- evaluation
 
-static int evaluate(SearchThread *t, const StackEntry *ss) { return eval_position(&ss->pos, &t->pawns); }
+static int evaluate(SearchThread *t, const StackEntry *ss) {
+    return t->shared->net ? nnue_evaluate(&t->nnue, &ss->pos, ply_of(t, ss)) : eval_position(&ss->pos, &t->pawns);
+}
 
 // Whether a table score says more than the static one: its bound points past it.
 static bool tt_score_sharpens(const TTEntry *tt, int eval) {

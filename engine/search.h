@@ -9,6 +9,7 @@
 #include "engine/eval.h"
 #include "engine/history.h"
 #include "engine/movegen.h"
+#include "engine/nnue.h"
 #include "engine/params.h"
 #include "engine/position.h"
 #include "engine/tables.h"
@@ -100,6 +101,7 @@ typedef struct SearchThread {
     StackEntry stack[STACK_BELOW + MAX_PLY + STACK_ABOVE];
     PV pvs[MAX_PLY + 2];
     PawnTable pawns;
+    Nnue nnue;      // sums of the net; never zeroed
     Histories hist; // reset each game by one memset
 } SearchThread;
 
@@ -114,6 +116,7 @@ typedef struct Search {
     Position root;
     KeyStack history;
     Tables tables;
+    const Net *net; // evaluates, or NULL: the hand-written evaluation does
     int multipv;
     int thread_count;
     SearchThread **threads;
