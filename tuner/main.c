@@ -5,6 +5,8 @@
 
 #include "engine/util.h"
 #include "tuner/campaign.h"
+#include "tuner/data_command.h"
+#include "tuner/datagen.h"
 #include "tuner/report.h"
 #include "tuner/simulate.h"
 #include "tuner/sprt_command.h"
@@ -28,6 +30,8 @@ static const Command Commands[] = {
     {"simulate", simulate_main, "tuners on simulated games: how much Elo each regains"},
     {"texel", texel_main, "fits the hand-written evaluation to positions with results"},
     {"train", train_main, "trains a net on games and writes it"},
+    {"datagen", datagen_main, "games against itself, for training a net"},
+    {"data", data_main, "checks, counts, shows and merges files of such games"},
 };
 
 enum { COMMANDS = sizeof Commands / sizeof *Commands };
