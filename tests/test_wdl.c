@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// tuner/wdl: finds a model again from the counts that it predicts, and counts a game from both sides.
+#include "tuner/wdl.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unity.h"
+
+void setUp(void) { bitboard_init(); }
+void tearDown(void) {}
+
+static void a_model_is_found_again(void) {
+    const WdlModel truth = {.a = {230, -60, 25, 10}, .b = {90, 20, -15, 5}};
+    WdlModel found;
+    Error error = {""};
+    WdlCounts *counts = calloc(1, sizeof *counts);
+    for (int material = 10; material < WDL_MATERIALS; material++)
+        for (int bin = 0; bin < WDL_BINS; bin++) {
+            const double score = bin * WDL_STEP - WDL_MOST, games = 4000 * exp(-fabs(score) / 300);
+            double a, b;
+            wdl_at(&truth, material, &a, &b);
+            const double win = 1 / (1 + exp((a - score) / b)), loss = 1 / (1 + exp((a + score) / b));
+            uint32_t *results = counts->results[material][bin];
+            results[0] = (uint32_t)lround(games * loss), results[2] = (uint32_t)lround(games * win);
+            results[1] = (uint32_t)lround(games * (1 - win - loss));
+            counts->positions += results[0] + results[1] + results[2];
+        }
+    TEST_ASSERT_TRUE_MESSAGE(wdl_fit(counts, &found, &error), error.text);
+    for (int material = 16; material < WDL_MATERIALS; material++) {
+        double a[2], b[2];
+        wdl_at(&truth, material, &a[0], &b[0]), wdl_at(&found, material, &a[1], &b[1]);
+        TEST_ASSERT_DOUBLE_WITHIN(1, a[0], a[1]);
+        TEST_ASSERT_DOUBLE_WITHIN(1, b[0], b[1]);
+    }
+    counts->positions = 10;
+    TEST_ASSERT_FALSE(wdl_fit(counts, &found, &error));
+    TEST_ASSERT_NOT_NULL(strstr(error.text, "too few"));
+    free(counts);
+}
+
+static void a_game_counts_from_the_side_to_move(void) {
+    WdlCounts *counts = calloc(1, sizeof *counts);
+    DataGame *game = calloc(1, sizeof *game);
+    TEST_ASSERT_TRUE(position_from_fen(&game->start, START_FEN, NULL));
+    game->random_plies = 1, game->result = 2, game->ply_count = 3;
+    game->moves[0] = move_make(12, 28), game->scores[0] = 999;
+    game->moves[1] = move_make(52, 36), game->scores[1] = 100; // Black to move, White better, White won
+    game->moves[2] = move_make(11, 27), game->scores[2] = 50;
+    wdl_add(counts, game);
+    TEST_ASSERT_EQUAL(2, counts->positions);
+    TEST_ASSERT_EQUAL(1, counts->results[78][(WDL_MOST - 100) / WDL_STEP][0]);
+    TEST_ASSERT_EQUAL(1, counts->results[78][(WDL_MOST + 50) / WDL_STEP][2]);
+    free(game), free(counts);
+}
+
+int main(void) {
+    UNITY_BEGIN();
+    RUN_TEST(a_model_is_found_again);
+    RUN_TEST(a_game_counts_from_the_side_to_move);
+    return UNITY_END();
+}
