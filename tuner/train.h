@@ -48,7 +48,7 @@ typedef struct TrainPoint {
     int64_t step;
     double train;      // mean loss since the last point
     double held;       // loss on the games held out, with the target of this step
-    double held_plain; // squared error there with half score, half result: the same measure in every run
+    double held_plain; // squared error there with half score, half result: does not change on the way
 } TrainPoint;
 
 enum { TRAIN_POINTS = 400 };
@@ -111,6 +111,8 @@ void train_round(int hidden, const float *weights, float *rounded);
 // small steps add up, and what is trained at last is what the engine computes.
 bool train_rounds(const TrainPlan *plan, int64_t step);
 
-// The learning rate and the share of the result at a step.
+// The learning rate at a step.
 double train_rate(const TrainPlan *plan, int64_t step);
+
+// The share of the result in the target at a step.
 double train_lambda(const TrainPlan *plan, int64_t step);
