@@ -37,6 +37,7 @@ static inline __attribute__((always_inline)) int32_t output_half(const int16_t *
                                                                  int hidden) {
     sums = __builtin_assume_aligned(sums, 64);
     weights = __builtin_assume_aligned(weights, 64);
+    hidden -= hidden % 32; // so that the compiler knows
     int32_t total = 0;
     for (int i = 0; i < hidden; i++) {
         int16_t value = sums[i] < 0 ? 0 : sums[i];
