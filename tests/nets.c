@@ -25,9 +25,9 @@ TestNet *testnet_create(int hidden, uint64_t seed, bool large) {
     for (size_t i = 0; i < n; i++)
         net->biases[i] = (int16_t)within(seed, 2, i, large ? NNUE_WEIGHT_MAX : 150);
     for (size_t i = 0; i < n * 2 * NNUE_BUCKETS; i++)
-        net->outputs[i] = (int16_t)within(seed, 3, i, !large ? 20 : hidden > 256 ? 100 : NNUE_OUTPUT_MAX);
+        net->outputs[i] = (int16_t)within(seed, 3, i, !large ? 160 : hidden > 128 ? 280 : NNUE_OUTPUT_MAX);
     for (size_t i = 0; i < NNUE_BUCKETS; i++) net->output_biases[i] = within(seed, 4, i, 8000);
-    net->weights = (NetWeights){hidden, net->features, net->biases, net->outputs, net->output_biases};
+    net->weights = (NetWeights){hidden, 400, net->features, net->biases, net->outputs, net->output_biases};
     return net;
 }
 

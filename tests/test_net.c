@@ -113,7 +113,7 @@ static void every_field_of_the_header_is_checked(void) {
         {20, "buckets", {0, 1, 9}},
         {24, "qa", {0, 254, 256}},
         {28, "qb", {0, 63, 65}},
-        {32, "scale", {0, 399, UINT32_MAX}},
+        {32, "scale", {0, 1001, UINT32_MAX}},
         {36, "note_size", {63, 65, UINT32_MAX - 63}},
         {40, "crc", {0, 1, 2}},
         {44, "padding", {1, 2, 3}},

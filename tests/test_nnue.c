@@ -71,12 +71,12 @@ static int reference(const TestNet *net, const Position *pos) {
         for (int n = 0; n < hidden; n++) {
             int64_t x = net->biases[n];
             for (int i = 0; i < men; i++) x += net->features[inputs[i] * hidden + n];
-            x = x < 0 ? 0 : x > 255 ? 255 : x;
-            sum += x * x * net->outputs[(bucket * 2 + view) * hidden + n];
+            x = x < 0 ? 0 : x > 480 ? 480 : x;
+            sum += x * x / 16 * net->outputs[(bucket * 2 + view) * hidden + n];
         }
     }
     bucket = (men - 2) / 4;
-    int64_t value = (sum / 255 + net->output_biases[bucket]) * 400 / (255 * 64);
+    int64_t value = (16 * sum / 480 + net->output_biases[bucket]) * net->weights.scale / (480 * 512);
     return (int)(value > SCORE_EVAL_MAX ? SCORE_EVAL_MAX : value < -SCORE_EVAL_MAX ? -SCORE_EVAL_MAX : value);
 }
 

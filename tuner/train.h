@@ -22,7 +22,7 @@ typedef struct TrainPlan {
     double decay;                    // of AdamW
     double lambda_start, lambda_end; // share of the result in the target, the rest is the score
     double power;                    // the loss is |p - target|^power
-    double score_scale;              // a score s is worth 1 / (1 + exp(-s / scale))
+    int score_scale;                 // a score s is worth 1 / (1 + exp(-s / scale)), so the net speaks in such scores
     uint64_t seed;
     int threads; // changes nothing but the time
 } TrainPlan;
@@ -37,7 +37,7 @@ typedef struct TrainPlan {
                  .lambda_start = .2,                                                                         \
                  .lambda_end = .6,                                                                           \
                  .power = 2,                                                                                 \
-                 .score_scale = NNUE_SCALE,                                                                  \
+                 .score_scale = 200,                                                                         \
                  .seed = 1,                                                                                  \
                  .threads = 2})
 
@@ -55,6 +55,7 @@ enum { TRAIN_POINTS = 400 };
 typedef struct TrainState {
     int64_t step;
     size_t size;                    // numbers in each of the three arrays
+    int scale;                      // the plan's score_scale
     float *weights, *mean, *square; // mean and mean square of the gradient, as Adam keeps them
     double loss;                    // summed since the last point
     int64_t loss_steps;

@@ -20,7 +20,7 @@ double train_value(const TrainState *state, int hidden, const TrainPosition *pos
             sum = sum < 0 ? 0 : sum > 1 ? 1 : sum;
             out += sum * sum * w[train_at_output(hidden, bucket, side, n)];
         }
-    return out * NNUE_SCALE;
+    return out * state->scale;
 }
 
 // Rounds one number and counts what does not fit.
@@ -53,6 +53,7 @@ static NetWeights quantise(const TrainState *state, int hidden, Numbers *numbers
         numbers->output_biases[bucket] =
             round_to(w[train_at_output_bias(hidden, bucket)], NNUE_QA * NNUE_QB, INT32_MAX / 4, clipped);
     return (NetWeights){.hidden = hidden,
+                        .scale = state->scale,
                         .features = numbers->features,
                         .biases = numbers->biases,
                         .outputs = numbers->outputs,

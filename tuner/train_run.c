@@ -54,7 +54,7 @@ static void write_settings(Run *run) {
     add_text(text, size, "hidden %d\nbatch %d\nsteps %lld\nwarm-up %lld\nrate %.9g\nrate-end %.9g\n",
              plan->hidden, plan->batch, (long long)plan->steps, (long long)plan->warm_up, plan->rate,
              plan->rate_end);
-    add_text(text, size, "decay %.9g\nlambda-start %.9g\nlambda-end %.9g\npower %.9g\nscore-scale %.9g\n",
+    add_text(text, size, "decay %.9g\nlambda-start %.9g\nlambda-end %.9g\npower %.9g\nscore-scale %d\n",
              plan->decay, plan->lambda_start, plan->lambda_end, plan->power, plan->score_scale);
     add_text(text, size, "seed %llu\nskip %d\nmax-score %d\nmax-rule50 %d\nhold-out %d\nstart-from %s\n",
              (unsigned long long)plan->seed, filter->skip, filter->max_score, filter->max_rule50,
