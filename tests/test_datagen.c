@@ -56,7 +56,7 @@ static void expect_same_files(const char *a, const char *b) {
     size_t a_size, b_size;
     Error error;
     char *a_bytes = file_read(a, &a_size, &error), *b_bytes = file_read(b, &b_size, &error);
-    TEST_ASSERT_EQUAL_size_t(a_size, b_size);
+    TEST_ASSERT_EQUAL_UINT64(a_size, b_size);
     TEST_ASSERT_EQUAL_INT(0, memcmp(a_bytes, b_bytes, a_size));
     free(a_bytes);
     free(b_bytes);
@@ -104,9 +104,10 @@ static void expect_sound(const DataGame *game, int random_plies) {
     }
     Ending ending = position_ending(&pos, &keys);
     TEST_ASSERT_EQUAL_INT(ending == ENDING_NONE, game->adjudicated);
-    if (ending == ENDING_CHECKMATE) TEST_ASSERT_EQUAL_INT(pos.stm == WHITE ? 0 : 2, game->result);
-    else if (ending != ENDING_NONE || game->ply_count == DATAGEN_CAP) TEST_ASSERT_EQUAL_INT(1, game->result);
-    else TEST_ASSERT_EQUAL_INT(verdict, game->result);
+    int expected = ending == ENDING_CHECKMATE                                ? (pos.stm == WHITE ? 0 : 2)
+                   : ending != ENDING_NONE || game->ply_count == DATAGEN_CAP ? 1
+                                                                             : verdict;
+    TEST_ASSERT_EQUAL_INT(expected, game->result);
 }
 
 static void test_games(void) {
@@ -133,7 +134,7 @@ static void test_games(void) {
     TEST_ASSERT_LESS_THAN_UINT64(60, stats.chess960);
     TEST_ASSERT_GREATER_THAN_UINT64(3, stats.audited);
     TEST_ASSERT_LESS_THAN_UINT64(40, stats.audited);
-    TEST_ASSERT_GREATER_THAN_UINT64(100, stats.adjudicated);
+    TEST_ASSERT_GREATER_THAN_UINT64(50, stats.adjudicated);
     TEST_ASSERT_TRUE_MESSAGE(datastats_agreement(&stats) > 0.75, "scores and results do not agree");
     printf("200 games at 40 nodes: %.3f bytes a ply, %.1f plies a game, agreement %.1f %%\n", bytes,
            (double)stats.plies / 200, 100 * datastats_agreement(&stats));
@@ -143,24 +144,24 @@ static void test_games(void) {
 
 static void test_concurrency(void) {
     char one[100], three[100], other[100];
-    DatagenPlan plan = make_plan(in_folder(one, "one"), 100, 1);
+    DatagenPlan plan = make_plan(in_folder(one, "one"), 70, 1);
     run(&plan);
-    plan = make_plan(in_folder(three, "three"), 100, 3);
+    plan = make_plan(in_folder(three, "three"), 70, 3);
     run(&plan);
     expect_same_files(one, three);
     // Another seed gives other games.
-    plan = make_plan(in_folder(other, "other"), 100, 3);
+    plan = make_plan(in_folder(other, "other"), 20, 3);
     plan.seed = 2;
     DatagenReport report = run(&plan);
     struct stat a, b;
     TEST_ASSERT_EQUAL_INT(0, stat(one, &a) | stat(other, &b));
-    TEST_ASSERT_EQUAL_UINT64(100, report.all.games);
+    TEST_ASSERT_EQUAL_UINT64(20, report.all.games);
     TEST_ASSERT_NOT_EQUAL(a.st_size, b.st_size);
 }
 
 static void test_killed_and_gone_on(void) {
     char whole[100], killed[100];
-    DatagenPlan plan = make_plan(in_folder(whole, "whole"), 300, 2);
+    DatagenPlan plan = make_plan(in_folder(whole, "whole"), 200, 2);
     run(&plan);
     plan.out = in_folder(killed, "killed");
     int kills = 0;
