@@ -93,10 +93,23 @@ static MctsEdge *select_edge(const SearchThread *t, const MctsNode *node) {
     return best;
 }
 
+// What a decisive score of a new position proves, or 0: the word of the solved endgames, mate, and mate in
+// one. Longer mates of quiescence may not be the shortest: the tree will prove them itself.
+static int leaf_proof(const SearchThread *t, const StackEntry *ss, int score, int ply) {
+    const Position *pos = &ss->pos;
+    int proof = 0;
+    if (!score_is_decisive(score)) return 0;
+    if (tables_probe(&t->shared->tables, pos, ply, 0).bound != BOUND_NONE)
+        proof = score > 0 ? score + ply : score - ply;
+    else if (score == -SCORE_MATE + ply) proof = -SCORE_MATE;
+    else if (score > 0 && mctstree_has_mate(pos)) proof = SCORE_MATE - 1;
+    return proof_holds(proof, pos->rule50) ? proof : 0;
+}
+
 // Values a new position and gives it a node if there is room.
 static uint32_t new_leaf(SearchThread *t, StackEntry *ss, Playout *playout) {
     Search *s = t->shared;
-    int ply = playout->count, score;
+    int score;
     if (s->params.MctsQuiescence) {
         t->run.count[ID_MctsQuiescence]++;
         score = searchnode_quiesce(t, ss, -SCORE_INFINITE, SCORE_INFINITE);
@@ -105,9 +118,7 @@ static uint32_t new_leaf(SearchThread *t, StackEntry *ss, Playout *playout) {
         score = searchnode_static(t, ss);
     }
     if (searchnode_stopped(t)) return 0;
-    if (score_is_win(score)) playout->proof = mctstree_has_mate(&ss->pos) ? SCORE_MATE - 1 : score + ply;
-    else if (score_is_loss(score)) playout->proof = score - ply;
-    if (!proof_holds(playout->proof, ss->pos.rule50)) playout->proof = 0;
+    playout->proof = leaf_proof(t, ss, score, playout->count);
     playout->value = playout->proof > 0   ? MCTS_ONE
                      : playout->proof < 0 ? -MCTS_ONE
                                           : mctstree_squash(score, s->params.MctsScale);
