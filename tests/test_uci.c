@@ -599,6 +599,9 @@ static void the_command_line_does_what_it_says(void) {
     TEST_ASSERT_EQUAL_INT(0,
                           run((char *[]){Program, "diag", MATE_IN_2, "4", "LmrBase=50", "UseTT=false", NULL},
                               last, sizeof last));
+    TEST_ASSERT_EQUAL_INT(
+        0, run((char *[]){Program, "diag", "--suite", "3", "LmrBase=50", NULL}, last, sizeof last));
+    TEST_ASSERT_EQUAL_INT(0, run((char *[]){Program, "diag", "--help", NULL}, last, sizeof last));
     TEST_ASSERT_EQUAL_INT(0, run((char *[]){Program, "--help", NULL}, last, sizeof last));
 }
 
@@ -618,6 +621,7 @@ static void wrong_arguments_end_with_status_2(void) {
                             {Program, "diag", MATE_IN_2, "NoSuch=1"},
                             {Program, "diag", MATE_IN_2, "LmrBase=x"},
                             {Program, "diag", MATE_IN_2, "x"},
+                            {Program, "diag", "--suite", "x"},
                             {Program, "-h", "x"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         TEST_ASSERT_EQUAL_INT_MESSAGE(2, run(bad[i], last, sizeof last), bad[i][1]);
