@@ -119,6 +119,7 @@ static void sums_print(FILE *out, const BenchSums *sums) {
 
 BenchTotal bench_run(FILE *out, Engine *engine, const BenchOptions *options, const _Atomic bool *stop) {
     BenchSums sums = {0};
+    engine_new_game(engine); // what the first game builds is not timed
     int64_t start = now_ns();
     for (int i = 0; i < FENS; i++) {
         Position pos;

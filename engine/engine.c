@@ -362,7 +362,6 @@ Engine *engine_create(int hash_megabytes) {
     e->config =
         (EngineConfig){.hash = hash_megabytes, .threads = 1, .multipv = 1, .overhead = 20, .book_depth = 255};
     e->config.tables = tables_default();
-    endgame_open(); // now, so that no clock pays for it
     position_from_fen(&e->search.root, START_FEN, NULL);
     return e;
 }
@@ -383,6 +382,7 @@ void engine_destroy(Engine *e) {
 
 void engine_new_game(Engine *e) {
     settle(e);
+    tables_open(&e->config.tables); // now, so that no clock pays for it
     tt_clear(&e->search.tt, e->config.threads);
     for (int i = 0; i < e->search.thread_count; i++) {
         memset(&e->threads[i]->hist, 0, sizeof e->threads[i]->hist);

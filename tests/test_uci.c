@@ -491,14 +491,18 @@ static void clocks_are_kept(void) {
                  {"go wtime -100 btime -100 winc 10 binc 10", 1},
                  {"go wtime 300 btime 300 movestogo 1", 240}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        dialogue_send(&d, "position fen %s", bench_fen(12));
-        settle(&d);
-        int64_t start_ms = now_ms();
-        dialogue_send(&d, "%s", cases[i].go);
-        bestmove(&d);
-        // A second for a machine that is busy with other things: the sharp test measures stalls, see
-        // test_time.
-        TEST_ASSERT_TRUE_MESSAGE(now_ms() - start_ms <= cases[i].most + 1000, cases[i].go);
+        // A second for a machine that is busy with other things, and three attempts: an engine that is late
+        // always is not excused. The sharp test measures stalls, see test_time.
+        int64_t least = INT64_MAX;
+        for (int attempt = 0; attempt < 3 && least > cases[i].most + 1000; attempt++) {
+            dialogue_send(&d, "position fen %s", bench_fen(12));
+            settle(&d);
+            int64_t start_ms = now_ms();
+            dialogue_send(&d, "%s", cases[i].go);
+            bestmove(&d);
+            if (now_ms() - start_ms < least) least = now_ms() - start_ms;
+        }
+        TEST_ASSERT_TRUE_MESSAGE(least <= cases[i].most + 1000, cases[i].go);
     }
     quit(&d);
 }
