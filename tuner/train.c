@@ -39,6 +39,7 @@ struct Trainer {
     const TrainData *data;
     TrainState *state;
     float *gradients[TRAIN_LANES];
+    float *rounded; // the weights, on the grid of the engine's integers
     double losses[TRAIN_LANES];
     double held[MAX_HELD_PARTS][2];
     size_t held_count; // how many of the positions held out are looked at
@@ -182,6 +183,27 @@ double train_lambda(const TrainPlan *plan, int64_t step) {
     return plan->lambda_start + (plan->lambda_end - plan->lambda_start) * way;
 }
 
+bool train_rounds(const TrainPlan *plan, int64_t step) {
+    return (double)step >= plan->round_from * (double)plan->steps;
+}
+
+// The weights as the positions of this step see them.
+static const float *seen_weights(const Trainer *trainer) {
+    return train_rounds(&trainer->plan, trainer->state->step) ? trainer->rounded : trainer->state->weights;
+}
+
+static void round_range(const float *restrict weights, float *restrict rounded, size_t begin, size_t end,
+                        float scale) {
+    for (size_t i = begin; i < end; i++) rounded[i] = rintf(weights[i] * scale) / scale;
+}
+
+void train_round(int hidden, const float *weights, float *rounded) {
+    const size_t outputs = train_at_output(hidden, 0, 0, 0), biases = train_at_output_bias(hidden, 0);
+    round_range(weights, rounded, 0, outputs, NNUE_QA);
+    round_range(weights, rounded, outputs, biases, NNUE_QB);
+    round_range(weights, rounded, biases, train_size(hidden), NNUE_QA * NNUE_QB);
+}
+
 static Aim aim_now(const Trainer *trainer) {
     return (Aim){.lambda = (float)train_lambda(&trainer->plan, trainer->state->step),
                  .power = (float)trainer->plan.power,
@@ -206,7 +228,7 @@ static int find_positions(const Trainer *trainer, int first, int last, const Tra
 static void train_lane(Worker *worker, int lane) {
     Trainer *trainer = worker->trainer;
     const TrainPlan *plan = &trainer->plan;
-    const float *weights = trainer->state->weights;
+    const float *weights = seen_weights(trainer);
     const int last = plan->batch * (lane + 1) / TRAIN_LANES;
     const TrainPosition *from[TRAIN_CHUNK];
     int first = plan->batch * lane / TRAIN_LANES;
@@ -267,7 +289,7 @@ static void held_piece(Worker *worker, int piece) {
         for (; count < TRAIN_CHUNK && i < last; i++)
             from[count++] = list->positions + i * list->count / trainer->held_count;
         chunk_fill(worker->chunk, from, count);
-        chunk_forward(worker->chunk, trainer->state->weights, trainer->plan.hidden, aim_now(trainer), losses);
+        chunk_forward(worker->chunk, seen_weights(trainer), trainer->plan.hidden, aim_now(trainer), losses);
     }
     trainer->held[piece][0] = losses[0], trainer->held[piece][1] = losses[1];
 }
@@ -309,6 +331,8 @@ double trainer_step(Trainer *trainer) {
     for (int lane = 0; lane < TRAIN_LANES; lane++) loss += trainer->losses[lane];
     loss /= trainer->plan.batch;
     state->loss += loss, state->loss_steps++, state->step++;
+    if (train_rounds(&trainer->plan, state->step))
+        train_round(trainer->plan.hidden, state->weights, trainer->rounded);
     return loss;
 }
 
@@ -339,8 +363,8 @@ double trainer_gradient(Trainer *trainer, const TrainPosition *positions, size_t
         while (size < TRAIN_CHUNK && first + (size_t)size < count)
             from[size] = positions + first + (size_t)size, size++;
         chunk_fill(chunk, from, size);
-        chunk_forward(chunk, trainer->state->weights, trainer->plan.hidden, aim_now(trainer), losses);
-        chunk_backward(chunk, trainer->state->weights, gradient, trainer->plan.hidden);
+        chunk_forward(chunk, seen_weights(trainer), trainer->plan.hidden, aim_now(trainer), losses);
+        chunk_backward(chunk, seen_weights(trainer), gradient, trainer->plan.hidden);
     }
     return losses[0] / (double)count;
 }
@@ -390,6 +414,8 @@ Trainer *trainer_new(const TrainPlan *plan, const TrainData *data, TrainState *s
     if (ok) trainer->plan = *plan, trainer->data = data, trainer->state = state, trainer->threads = 1;
     for (int lane = 0; ok && lane < TRAIN_LANES; lane++)
         ok = (trainer->gradients[lane] = new_floats(state->size)) != NULL;
+    ok = ok && (trainer->rounded = new_floats(state->size)) != NULL;
+    if (ok) train_round(plan->hidden, state->weights, trainer->rounded);
     const int threads = int_clamp(plan->threads, 1, TRAIN_MAX_THREADS);
     for (int i = 0; ok && i < threads; i++) {
         trainer->workers[i].trainer = trainer;
@@ -422,5 +448,6 @@ void trainer_free(Trainer *trainer) {
         free(trainer->workers[i].chunk);
     }
     for (int lane = 0; lane < TRAIN_LANES; lane++) free(trainer->gradients[lane]);
+    free(trainer->rounded);
     free(trainer);
 }

@@ -22,7 +22,8 @@ typedef struct TrainPlan {
     double decay;                    // of AdamW
     double lambda_start, lambda_end; // share of the result in the target, the rest is the score
     double power;                    // the loss is |p - target|^power
-    int score_scale;                 // a score s is worth 1 / (1 + exp(-s / scale)), so the net speaks in such scores
+    double round_from;               // from this share of the run on, positions see rounded weights
+    int score_scale; // a score s is worth 1 / (1 + exp(-s / scale)), and the net speaks in such scores
     uint64_t seed;
     int threads; // changes nothing but the time
 } TrainPlan;
@@ -37,6 +38,7 @@ typedef struct TrainPlan {
                  .lambda_start = .2,                                                                         \
                  .lambda_end = .6,                                                                           \
                  .power = 2,                                                                                 \
+                 .round_from = .8,                                                                           \
                  .score_scale = 200,                                                                         \
                  .seed = 1,                                                                                  \
                  .threads = 2})
@@ -102,6 +104,13 @@ void trainer_point(Trainer *trainer, size_t most);
 
 // Mean loss over a list and the gradient of its sum, with the target of the trainer's step; for tests.
 double trainer_gradient(Trainer *trainer, const TrainPosition *positions, size_t count, float *gradient);
+
+// The weights as the engine will have them: on the grid of its integers.
+void train_round(int hidden, const float *weights, float *rounded);
+
+// Whether the positions of a step see rounded weights. The gradient goes to the weights behind them, so that
+// small steps add up, and what is trained at last is what the engine computes.
+bool train_rounds(const TrainPlan *plan, int64_t step);
 
 // The learning rate and the share of the result at a step.
 double train_rate(const TrainPlan *plan, int64_t step);

@@ -33,9 +33,11 @@ static void print_help(void) {
            "%g)\n"
            "  --power X            the loss is |p - target|^X (%g)\n"
            "  --score-scale X      a score s counts as 1 / (1 + exp(-s / X)) (%d); the net speaks in such scores\n"
+           "  --round-from X       from this share of the run on, train with weights rounded as in the "
+           "engine (%g)\n"
            "  --start-from NET     begin with the weights of a net\n",
            plan.hidden, plan.batch, plan.rate, plan.rate_end, plan.decay, plan.lambda_start, plan.lambda_end,
-           plan.power, plan.score_scale);
+           plan.power, plan.score_scale, plan.round_from);
     printf("  --skip N             leave out the first plies of every game (%d)\n"
            "  --max-score N        leave out larger scores (%d)\n"
            "  --max-rule50 N       leave out higher fifty-move counts (%d)\n"
@@ -94,6 +96,7 @@ static bool read_value(Command *c, const char *key, const char *value, Error *er
     if (strcmp(key, "lambda-start") == 0) return parse_real(value, 0, 1, &plan->lambda_start, error);
     if (strcmp(key, "lambda-end") == 0) return parse_real(value, 0, 1, &plan->lambda_end, error);
     if (strcmp(key, "power") == 0) return parse_real(value, 1.5, 4, &plan->power, error);
+    if (strcmp(key, "round-from") == 0) return parse_real(value, 0, 1, &plan->round_from, error);
     if (strcmp(key, "score-scale") == 0) return read_whole(value, 1, NNUE_SCALE_MAX, &plan->score_scale, error);
     if (strcmp(key, "skip") == 0) return read_whole(value, 0, GAMEDATA_MAX_PLIES, &filter->skip, error);
     if (strcmp(key, "max-score") == 0)
@@ -176,6 +179,8 @@ static void print_outcome(const TrainJob *job, const TrainOutcome *outcome) {
         "float and integer evaluation on %zu positions: %.2f centipawns apart on average, %.1f at most%s\n",
         rounding->positions, rounding->mean, rounding->worst,
         rounding->mean < 2 ? "" : " (more than the 2 that are wanted)");
+    if (job->plan.round_from < 1)
+        printf("(%.2f from the weights before they are rounded)\n", rounding->unrounded);
     if (rounding->clipped) printf("%d weights did not fit and were clipped\n", rounding->clipped);
     printf("%s written%s%s\n", job->out, job->report[0] ? ", report " : "", job->report);
 }

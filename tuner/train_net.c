@@ -6,8 +6,7 @@
 
 #include "engine/nnue.h"
 
-double train_value(const TrainState *state, int hidden, const TrainPosition *position) {
-    const float *w = state->weights;
+double train_value(const float *w, int hidden, const TrainPosition *position) {
     const int bucket = train_bucket(position);
     TrainInputs inputs;
     train_inputs(position, &inputs);
@@ -37,8 +36,7 @@ typedef struct Numbers {
     int32_t output_biases[NNUE_BUCKETS];
 } Numbers;
 
-static NetWeights quantise(const TrainState *state, int hidden, Numbers *numbers, int *clipped) {
-    const float *w = state->weights;
+static NetWeights quantise(const float *w, int hidden, Numbers *numbers, int *clipped) {
     for (int n = 0; n < hidden; n++) {
         for (int input = 0; input < NNUE_INPUTS; input++)
             numbers->features[input * hidden + n] =
@@ -60,35 +58,42 @@ static NetWeights quantise(const TrainState *state, int hidden, Numbers *numbers
                         .output_biases = numbers->output_biases};
 }
 
-static void compare(const TrainState *state, int hidden, const Net *net, const TrainList *list, size_t most,
-                    TrainRounding *rounding) {
+static void compare(const float *seen, const float *behind, int hidden, const Net *net, const TrainList *list,
+                    size_t most, TrainRounding *rounding) {
     const size_t count = list->count < most ? list->count : most;
-    double sum = 0;
+    double sum = 0, unrounded = 0;
     for (size_t i = 0; i < count; i++) {
         const TrainPosition *packed = list->positions + i * list->count / count;
         Position pos;
         train_unpack(packed, &pos);
-        const double miss = fabs(train_value(state, hidden, packed) - nnue_value(net, &pos));
+        const int value = nnue_value(net, &pos);
+        const double miss = fabs(train_value(seen, hidden, packed) - value);
+        unrounded += fabs(train_value(behind, hidden, packed) - value);
         sum += miss, rounding->worst = fmax(rounding->worst, miss);
     }
     rounding->positions = count;
     rounding->mean = count ? sum / (double)count : 0;
+    rounding->unrounded = count ? unrounded / (double)count : 0;
 }
 
-bool train_save(const TrainState *state, int hidden, const char *path, const char *note,
+bool train_save(const TrainState *state, const TrainPlan *plan, const char *path, const char *note,
                 const TrainList *list, size_t most, TrainRounding *rounding, Error *error) {
     Numbers *numbers = calloc(1, sizeof *numbers);
-    if (!numbers) return error_set(error, "not enough memory");
+    float *rounded = malloc(state->size * sizeof *rounded);
+    Net *net = NULL;
     *rounding = (TrainRounding){0};
-    const NetWeights weights = quantise(state, hidden, numbers, &rounding->clipped);
-    const bool saved = net_save(path, &weights, note, error);
-    free(numbers);
-    if (!saved) return false;
-    Net *net = net_load(path, error);
-    if (!net) return false;
-    compare(state, hidden, net, list, most, rounding);
-    net_release(net);
-    return true;
+    if (numbers && rounded) {
+        train_round(plan->hidden, state->weights, rounded);
+        const float *seen = train_rounds(plan, plan->steps - 1) ? rounded : state->weights;
+        const NetWeights weights = quantise(seen, plan->hidden, numbers, &rounding->clipped);
+        if (net_save(path, &weights, note, error)) net = net_load(path, error);
+        if (net) compare(seen, state->weights, plan->hidden, net, list, most, rounding);
+        if (net) net_release(net);
+    } else {
+        error_set(error, "not enough memory");
+    }
+    free(numbers), free(rounded);
+    return net != NULL;
 }
 
 bool train_start_from(TrainState *state, int hidden, const char *path, Error *error) {

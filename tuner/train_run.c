@@ -54,8 +54,11 @@ static void write_settings(Run *run) {
     add_text(text, size, "hidden %d\nbatch %d\nsteps %lld\nwarm-up %lld\nrate %.9g\nrate-end %.9g\n",
              plan->hidden, plan->batch, (long long)plan->steps, (long long)plan->warm_up, plan->rate,
              plan->rate_end);
-    add_text(text, size, "decay %.9g\nlambda-start %.9g\nlambda-end %.9g\npower %.9g\nscore-scale %d\n",
-             plan->decay, plan->lambda_start, plan->lambda_end, plan->power, plan->score_scale);
+    add_text(text, size,
+             "decay %.9g\nlambda-start %.9g\nlambda-end %.9g\npower %.9g\nscore-scale %d\nround-from "
+             "%.9g\n",
+             plan->decay, plan->lambda_start, plan->lambda_end, plan->power, plan->score_scale,
+             plan->round_from);
     add_text(text, size, "seed %llu\nskip %d\nmax-score %d\nmax-rule50 %d\nhold-out %d\nstart-from %s\n",
              (unsigned long long)plan->seed, filter->skip, filter->max_score, filter->max_rule50,
              filter->held_out, run->job->start_from[0] ? run->job->start_from : "random weights");
@@ -274,7 +277,7 @@ static bool finish(Run *run, Error *error) {
     const TrainList *list = &run->data->list[run->data->list[1].count ? 1 : 0];
     char *note = note_of(run);
     if (!note) return error_set(error, "not enough memory");
-    const bool ok = train_save(&run->state, run->job->plan.hidden, run->job->out, note, list, COMPARED,
+    const bool ok = train_save(&run->state, &run->job->plan, run->job->out, note, list, COMPARED,
                                &outcome->rounding, error);
     free(note);
     outcome->last = run->state.points[run->state.point_count - 1];

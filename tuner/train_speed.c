@@ -54,7 +54,8 @@ static bool make_positions(TrainData *data) {
             movegen_list(&pos[ply & 1], &moves);
             if (!moves.count) break;
             const uint64_t random = random_at(5, 0, draw++);
-            list->positions[list->count++] = train_pack(&pos[ply & 1], (int)(random % 400) - 200, (int)(random % 3));
+            list->positions[list->count++] =
+                train_pack(&pos[ply & 1], (int)(random % 400) - 200, (int)(random % 3));
             position_make(&pos[~ply & 1], &pos[ply & 1],
                           moves.moves[random_below(mix64(random), (uint64_t)moves.count)]);
         }
