@@ -379,7 +379,7 @@ static float *new_floats(size_t count) {
 
 bool train_state_new(TrainState *state, const TrainPlan *plan, Error *error) {
     const int width = plan->hidden;
-    *state = (TrainState){.size = train_size(width), .scale = plan->score_scale};
+    *state = (TrainState){.size = train_size(width)};
     state->weights = new_floats(state->size), state->mean = new_floats(state->size);
     state->square = new_floats(state->size);
     if (!state->weights || !state->mean || !state->square) {

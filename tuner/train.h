@@ -57,7 +57,6 @@ enum { TRAIN_POINTS = 400 };
 typedef struct TrainState {
     int64_t step;
     size_t size;                    // numbers in each of the three arrays
-    int scale;                      // the plan's score_scale
     float *weights, *mean, *square; // mean and mean square of the gradient, as Adam keeps them
     double loss;                    // summed since the last point
     int64_t loss_steps;
