@@ -16,7 +16,7 @@ DEPS     ?= $(if $(EXE),0,1)
 EVALFILE ?= $(firstword $(wildcard engine/net/*.nnue))
 UNITY_DIR ?= build/unity/src
 TRAINFLAGS ?= -O3 -ffast-math -ffp-contract=fast
-TSAN_TESTS ?= test_util test_tt test_search test_engine test_uci test_storm test_match test_player
+TSAN_TESTS ?= test_util test_tt test_search test_engine test_uci test_storm test_match test_player test_mcts
 SAN_DEPTH ?= 6
 export CC
 
@@ -79,7 +79,7 @@ SHARED   := $(patsubst %.c,$(TBUILD)/%.o,$(filter-out tests/test_%.c tests/engin
 SOURCES  := $(foreach layer,$(LAYERS),$(wildcard $(layer)/*.c))
 
 # ---- programs ------------------------------------------------------------------------------------------------
-.PHONY: all tune test check-long bench pgo lint san help clean deps suites profile FORCE
+.PHONY: all net tune test check-long bench pgo lint san help clean deps suites profile FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -184,6 +184,9 @@ profile: $(BUILD)/hone
 	@cd $(BUILD) && LLVM_PROFILE_FILE=hone.profraw ./hone bench >/dev/null
 	@$(if $(CLANG),$(PROFDATA) merge -o $(BUILD)/hone.profdata $(BUILD)/hone.profraw)
 	@find $(BUILD) -name '*.o' -delete && rm $(BUILD)/hone
+
+net: all ## the net's chain from nothing in small: games, training, games, training, matches; some minutes
+	@scripts/net
 
 tune: all ## the quick campaign: tunes six parameters and tests them, about ten minutes; run again, it goes on
 	@./hone-tune run tuner/campaigns/quick.json

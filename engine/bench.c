@@ -20,16 +20,21 @@ const char *bench_fen(int index) { return Fens[index]; }
 
 bool bench_read(const char *text, BenchOptions *options, Error *error) {
     *options = (BenchOptions){.depth = BENCH_DEPTH, .threads = 1, .hash = BENCH_HASH};
-    char word[32], number[32];
+    char word[128], number[32];
     while (text_word(&text, word, sizeof word)) {
         bool threads = strcmp(word, "--threads") == 0, hash = strcmp(word, "--hash") == 0;
         int64_t value;
+        size_t used = strlen(options->settings);
         if (strcmp(word, "--stats") == 0) {
             options->stats = true;
         } else if (threads || hash) {
             text_word(&text, number, sizeof number);
             if (!parse_int(number, 1, 1 << 20, &value, error)) return error_prefix(error, "%s", word);
             *(threads ? &options->threads : &options->hash) = (int)value;
+        } else if (strchr(word, '=')) {
+            if (used + strlen(word) + 2 > sizeof options->settings)
+                return error_set(error, "too many settings at '%s'", word);
+            snprintf(options->settings + used, sizeof options->settings - used, "%s ", word);
         } else {
             if (!parse_int(word, 1, BENCH_MAX_DEPTH, &value, error)) return error_prefix(error, "depth");
             options->depth = (int)value;
@@ -44,13 +49,17 @@ Engine *bench_engine(const BenchOptions *options, Error *error) {
         error_set(error, "no memory for a table of %d MB", options->hash);
         return NULL;
     }
-    char number[16];
+    char number[16], word[128];
     snprintf(number, sizeof number, "%d", options->threads);
-    if (options->threads > 1 && !engine_set_option(engine, "Threads", number, error)) {
-        engine_destroy(engine);
-        return NULL;
+    bool set = options->threads == 1 || engine_set_option(engine, "Threads", number, error);
+    for (const char *rest = options->settings; set && text_word(&rest, word, sizeof word);) {
+        char *equals = strchr(word, '=');
+        *equals = '\0';
+        set = engine_set_option(engine, word, equals + 1, error);
     }
-    return engine;
+    if (set) return engine;
+    engine_destroy(engine);
+    return NULL;
 }
 
 // --- statistics -----------------------------------------------------------------------------------
@@ -110,6 +119,7 @@ static void sums_print(FILE *out, const BenchSums *sums) {
 
 BenchTotal bench_run(FILE *out, Engine *engine, const BenchOptions *options, const _Atomic bool *stop) {
     BenchSums sums = {0};
+    engine_new_game(engine); // what the first game builds is not timed
     int64_t start = now_ns();
     for (int i = 0; i < FENS; i++) {
         Position pos;
@@ -180,40 +190,4 @@ uint64_t bench_perft(FILE *out, const Position *pos, int depth, const _Atomic bo
         nodes += part;
     }
     return nodes;
-}
-
-// --- the diagnosis --------------------------------------------------------------------------------
-
-// A search to depth d is the beginning of a search to d + 1, so what depth d added is the difference between
-// two searches from a fresh state; that way no counter is read while it is written.
-void bench_diagnose(FILE *out, Engine *engine, const Position *pos, int depth) {
-    uint64_t count[PARAM_COUNT] = {0}, nodes = 0;
-    Move best = MOVE_NONE;
-    fprintf(out,
-            "depth seldepth move    score             nodes      +nodes  what acted (new at this depth)\n");
-    for (int d = 1; d <= depth; d++) {
-        SearchLimits limits = {.depth = d};
-        engine_new_game(engine);
-        engine_set_position(engine, pos, NULL);
-        SearchResult result = engine_search(engine, &limits, NULL);
-        SearchRun run = engine_counters(engine);
-        char move[UCI_SIZE + 1], score[32];
-        notation_to_uci(pos, result.best, move);
-        uci_score(result.score, score);
-        if (d > 1 && result.best != best) strcat(move, "*");
-        fprintf(out, "%5d %8d %-7s %-10s %12llu %11llu ", d, result.seldepth, move, score,
-                (unsigned long long)result.nodes, (unsigned long long)(result.nodes - nodes));
-        for (int id = 0; id < PARAM_COUNT; id++) {
-            if (run.count[id] > count[id])
-                fprintf(out, " %s %llu", ParamTable[id].name,
-                        (unsigned long long)(run.count[id] - count[id]));
-            count[id] = run.count[id];
-        }
-        fputc('\n', out);
-        fflush(out);
-        best = result.best;
-        nodes = result.nodes;
-        if (result.best == MOVE_NONE || result.depth < d) break;
-    }
-    fprintf(out, "* the best move changed\n");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Measuring: the bench (fixed positions to a fixed depth, whose node count is the signature of the engine),
-// perft, and the diagnosis of one position depth by depth.
+// and perft.
 #pragma once
 
 #include <stdatomic.h>
@@ -14,9 +14,10 @@ enum { BENCH_DEPTH = 12, BENCH_HASH = 16, BENCH_MAX_DEPTH = MAX_PLY - 1 };
 typedef struct BenchOptions {
     int depth, threads, hash; // hash in megabytes
     bool stats;               // print what each technique did
+    char settings[512];       // options to set first: `Name=value `, one behind the other
 } BenchOptions;
 
-// Reads `[depth] [--stats] [--threads N] [--hash MB]`, blank-separated.
+// Reads `[depth] [--stats] [--threads N] [--hash MB] [Name=value...]`, blank-separated.
 bool bench_read(const char *text, BenchOptions *options, Error *error);
 
 // The number of bench positions.
@@ -44,7 +45,3 @@ void bench_print_total(FILE *out, BenchTotal total);
 // Prints perft with the share of each move and the sum, as `go perft` does; gives up (returning 0) when *stop
 // is set.
 uint64_t bench_perft(FILE *out, const Position *pos, int depth, const _Atomic bool *stop);
-
-// Prints, depth by depth, best move, score, nodes and what each technique did; marks where the best move
-// changed.
-void bench_diagnose(FILE *out, Engine *engine, const Position *pos, int depth);

@@ -10,6 +10,8 @@
 
 #include "engine/book.h"
 #include "engine/cycle.h"
+#include "engine/mcts.h"
+#include "engine/mctstree.h"
 
 #ifndef HONE_TUNE
 #define HONE_TUNE 1
@@ -271,6 +273,12 @@ static SearchThread *thread_new(Engine *engine, int index) {
     return thread;
 }
 
+// Runs one thread's part of a search, in the way that SearchMode asks for.
+static void run_thread(SearchThread *thread) {
+    if (thread->shared->tree) mcts_run(thread);
+    else search_run(thread);
+}
+
 // A helper sleeps until a new round begins, runs its part of the search, and says when it is done.
 static void *helper_main(void *argument) {
     Worker *worker = argument;
@@ -284,7 +292,7 @@ static void *helper_main(void *argument) {
         if (e->quit) break;
         seen = e->helper_round;
         pthread_mutex_unlock(&e->lock);
-        search_run(e->threads[worker->index]);
+        run_thread(e->threads[worker->index]);
         pthread_mutex_lock(&e->lock);
         e->helpers_running--;
         pthread_cond_broadcast(&e->changed);
@@ -354,7 +362,6 @@ Engine *engine_create(int hash_megabytes) {
     e->config =
         (EngineConfig){.hash = hash_megabytes, .threads = 1, .multipv = 1, .overhead = 20, .book_depth = 255};
     e->config.tables = tables_default();
-    endgame_open(); // now, so that no clock pays for it
     position_from_fen(&e->search.root, START_FEN, NULL);
     return e;
 }
@@ -364,6 +371,7 @@ void engine_destroy(Engine *e) {
     settle(e);
     helpers_end(e);
     tt_free(&e->search.tt);
+    mctstree_destroy(e->search.tree);
     book_close(&e->book);
     net_release(e->net);
     free(e->threads[0]);
@@ -374,6 +382,7 @@ void engine_destroy(Engine *e) {
 
 void engine_new_game(Engine *e) {
     settle(e);
+    tables_open(&e->config.tables); // now, so that no clock pays for it
     tt_clear(&e->search.tt, e->config.threads);
     for (int i = 0; i < e->search.thread_count; i++) {
         memset(&e->threads[i]->hist, 0, sizeof e->threads[i]->hist);
@@ -393,6 +402,15 @@ const Position *engine_position(const Engine *e) { return &e->search.root; }
 
 // --- one search
 
+// Sets memory for the tree aside when SearchMode wants one, as much as Hash says, and gives it back when not.
+static void fit_tree(Engine *e) {
+    Search *s = &e->search;
+    int wanted = s->params.SearchMode == SEARCH_MCTS ? e->config.hash : 0;
+    if (mctstree_megabytes(s->tree) == wanted) return;
+    mctstree_destroy(s->tree);
+    s->tree = wanted ? mctstree_create(wanted) : NULL;
+}
+
 static void begin(Engine *e, const SearchLimits *limits, const Observer *observer) {
     Search *s = &e->search;
     s->limits = *limits;
@@ -407,6 +425,8 @@ static void begin(Engine *e, const SearchLimits *limits, const Observer *observe
     tt_new_search(&s->tt);
     tables_prepare(&s->tables, &e->config.tables, &s->root, &s->history);
     for (int i = 0; i < s->thread_count; i++) search_prepare(s->threads[i]);
+    fit_tree(e);
+    if (s->tree) mcts_prepare(s);
 }
 
 // The book's move if it may answer: a game is played, not a question asked, and the game is young enough.
@@ -430,7 +450,7 @@ static SearchResult conduct(Engine *e) {
         pthread_cond_broadcast(&e->changed);
         pthread_mutex_unlock(&e->lock);
     }
-    search_run(s->threads[0]);
+    run_thread(s->threads[0]);
     if (s->limits.infinite || s->limits.ponder) {
         pthread_mutex_lock(&e->lock);
         while ((s->limits.infinite || atomic_load(&s->pondering)) && !atomic_load(&s->stop))

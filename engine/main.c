@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/bench.h"
+#include "engine/diag.h"
 #include "engine/solve.h"
 #include "engine/uci.h"
 
@@ -86,28 +87,6 @@ static int run_params(int argc, char **argv) {
     return 0;
 }
 
-static int run_diag(int argc, char **argv) {
-    enum { DEFAULT_DEPTH = 12 };
-    Error error;
-    Position pos;
-    int64_t depth = DEFAULT_DEPTH;
-    if (argc < 1) die(2, "hone diag: expected \"<fen>\" [depth] [Name=value...]");
-    Engine *engine = create(BENCH_HASH);
-    if (!position_from_fen(&pos, argv[0], &error)) die(2, "hone diag: %s", error.text);
-    for (int i = 1; i < argc; i++) {
-        char *equals = strchr(argv[i], '=');
-        if (equals) {
-            *equals = '\0';
-            if (!engine_set_option(engine, argv[i], equals + 1, &error)) die(2, "hone diag: %s", error.text);
-        } else if (!parse_int(argv[i], 1, BENCH_MAX_DEPTH, &depth, &error)) {
-            die(2, "hone diag: depth: %s", error.text);
-        }
-    }
-    bench_diagnose(stdout, engine, &pos, (int)depth);
-    engine_destroy(engine);
-    return 0;
-}
-
 static int run_help(int argc, char **argv);
 
 static const struct {
@@ -116,11 +95,13 @@ static const struct {
     const char *help;
 } Commands[] = {
     {"bench", run_bench,
-     "[depth] [--stats] [--threads N] [--hash MB]   node count and speed over fixed positions"},
+     "[depth] [--stats] [--threads N] [--hash MB] [Name=value...]   node count and speed over fixed "
+     "positions"},
     {"perft", run_perft, "<depth> [fen]   counts the leaves of the tree of legal moves"},
     {"params", run_params, "--spsa|--uci|--md|--json [--group a,b]   the tunable parameters"},
-    {"diag", run_diag,
-     "\"<fen>\" [depth] [Name=value...]   depth by depth: move, score, nodes, what each technique did"},
+    {"diag", diag_main,
+     "\"<fen>\" or --suite [depth] [Name=value...]   depth by depth: move, score, nodes, what each technique "
+     "did"},
     {"solve", solve_main, "\"<fen>\" or --table KRK   up to four men: who wins, in how many moves"},
     {"--help", run_help, "this list"},
 };

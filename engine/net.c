@@ -39,8 +39,8 @@ static size_t weights_size(int hidden) {
 }
 
 // Points into the weights of a file, which begin at data.
-static NetWeights weights_at(const char *data, int hidden) {
-    NetWeights weights = {.hidden = hidden};
+static NetWeights weights_at(const char *data, int hidden, int scale) {
+    NetWeights weights = {.hidden = hidden, .scale = scale};
     const int16_t *shorts = (const void *)data;
     weights.features = shorts;
     weights.biases = weights.features + (size_t)hidden * NNUE_INPUTS;
@@ -65,9 +65,10 @@ static bool check_header(const NetHeader *header, size_t size, Error *error) {
                          NNUE_MAX_HIDDEN);
     if (!check_number("inputs", header->inputs, NNUE_INPUTS, error) ||
         !check_number("buckets", header->buckets, NNUE_BUCKETS, error) ||
-        !check_number("qa", header->qa, NNUE_QA, error) || !check_number("qb", header->qb, NNUE_QB, error) ||
-        !check_number("scale", header->scale, NNUE_SCALE, error))
+        !check_number("qa", header->qa, NNUE_QA, error) || !check_number("qb", header->qb, NNUE_QB, error))
         return false;
+    if (header->scale < 1 || header->scale > NNUE_SCALE_MAX)
+        return error_set(error, "scale is %d, expected 1 to %d", header->scale, NNUE_SCALE_MAX);
     if (header->note_size % NET_BLOCK != 0 || header->note_size > NET_NOTE_MAX)
         return error_set(error, "note_size is %u, expected a multiple of %d up to %d", header->note_size,
                          NET_BLOCK, NET_NOTE_MAX);
@@ -117,7 +118,7 @@ static bool check_features(const NetWeights *w, Error *error) {
     return true;
 }
 
-// Whether each product fits 16 bits and every sum of them 32, in whatever order they are added.
+// Whether every sum of products fits 32 bits, in whatever order they are added.
 static bool check_outputs(const NetWeights *w, Error *error) {
     for (int bucket = 0; bucket < NNUE_BUCKETS; bucket++) {
         int64_t up = 0, down = 0;
@@ -126,7 +127,7 @@ static bool check_outputs(const NetWeights *w, Error *error) {
             if (value > NNUE_OUTPUT_MAX || value < -NNUE_OUTPUT_MAX)
                 return error_set(error, "output weight %d of bucket %d is %d, expected -%d to %d", n, bucket,
                                  value, NNUE_OUTPUT_MAX, NNUE_OUTPUT_MAX);
-            *(value > 0 ? &up : &down) += (int64_t)value * NNUE_QA * NNUE_QA;
+            *(value > 0 ? &up : &down) += (int64_t)value * (NNUE_QA * NNUE_QA >> NNUE_SQUARE_SHIFT);
         }
         if (up > INT32_MAX || down < -INT32_MAX)
             return error_set(error, "output weights of bucket %d can reach %lld, beyond 32 bits", bucket,
@@ -150,9 +151,9 @@ static Net *net_new(const NetHeader *header, const char *note, const char *weigh
     text[length] = '\0';
     Net *net = (void *)memory;
     *net = (Net){
-        .weights = weights_at(copy, (int)header->hidden),
+        .weights = weights_at(copy, (int)header->hidden, header->scale),
         .kernel = nnue_kernel_best(),
-        .digest = digest_of(DIGEST_START, copy, size),
+        .digest = digest_of(digest_of(DIGEST_START, &header->scale, sizeof header->scale), copy, size),
         .note = text,
         .users = 1,
     };
@@ -235,7 +236,7 @@ static char *net_bytes(const NetWeights *weights, const char *note, size_t *size
         .buckets = NNUE_BUCKETS,
         .qa = NNUE_QA,
         .qb = NNUE_QB,
-        .scale = NNUE_SCALE,
+        .scale = w->scale,
         .note_size = (uint32_t)round_up(length),
     };
     memcpy(header.magic, Magic, sizeof Magic);

@@ -14,14 +14,15 @@
 
 // The shape and the quantisation of every net; only the width N of the hidden layer varies.
 enum {
-    NNUE_INPUTS = 768,     // 2 (own, enemy) x 6 types x 64 squares
-    NNUE_BUCKETS = 8,      // output weights by the number of men
-    NNUE_MAX_HIDDEN = 512, // N is a multiple of 32 up to this
-    NNUE_QA = 255,         // one in the hidden layer
-    NNUE_QB = 64,          // one in the output weights
-    NNUE_SCALE = 400,      // centipawns of one at the output
-    NNUE_WEIGHT_MAX = 505, // largest first-layer weight or bias: 33 of them cannot overflow int16
-    NNUE_OUTPUT_MAX = 127, // largest output weight: times QA it fits int16
+    NNUE_INPUTS = 768,      // 2 (own, enemy) x 6 types x 64 squares
+    NNUE_BUCKETS = 8,       // output weights by the number of men
+    NNUE_MAX_HIDDEN = 512,  // N is a multiple of 32 up to this
+    NNUE_QA = 480,          // one in the hidden layer
+    NNUE_QB = 512,          // one in the output weights
+    NNUE_SCALE_MAX = 1000,  // most centipawns of one at the output
+    NNUE_WEIGHT_MAX = 992,  // largest first-layer weight or bias: 33 of them cannot overflow int16
+    NNUE_OUTPUT_MAX = 1024, // largest output weight
+    NNUE_SQUARE_SHIFT = 4,  // a squared activation loses so many bits, and fits int16
 };
 
 // The longest note that a net may carry, in bytes.
@@ -30,6 +31,7 @@ enum { NET_NOTE_MAX = 1 << 16 };
 // The numbers of a net, quantised; whoever made them owns the arrays.
 typedef struct NetWeights {
     int hidden;                   // N
+    int scale;                    // centipawns of one at the output, at most NNUE_SCALE_MAX
     const int16_t *features;      // [NNUE_INPUTS][N], scaled by QA
     const int16_t *biases;        // [N], scaled by QA
     const int16_t *outputs;       // [NNUE_BUCKETS][2N], scaled by QB: the side to move's view, the other's

@@ -16,7 +16,7 @@ typedef struct NnueKernel {
     const char *name;
     // to = from + the added rows - the taken ones, modulo 2^16; to and from may be the same.
     void (*update)(int16_t *to, const int16_t *from, const NnueRows *rows, int hidden);
-    // The sum of clamp(x, 0, 255)^2 x weight over own and then other.
+    // The sum of (clamp(x, 0, QA)^2 >> SQUARE_SHIFT) x weight over own and then other.
     int32_t (*output)(const int16_t *own, const int16_t *other, const int16_t *weights, int hidden);
 } NnueKernel;
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The source of every kernel: the includer defines KERNEL (the name of the constant), KERNEL_NAME (its text)
 // and LANES (16-bit numbers in a register, 1 for no vectors).
+#include <string.h>
+
+#include "engine/net.h"
 #include "engine/nnue_kernel.h"
 
 // One register of sums. Unsigned, so that overflow wraps.
@@ -33,19 +36,44 @@ static void update(int16_t *to, const int16_t *from, const NnueRows *rows, int h
     for (; at < hidden; at += NARROW * LANES) update_tile(to, from, rows, at, NARROW);
 }
 
-static inline __attribute__((always_inline)) int32_t output_half(const int16_t *sums, const int16_t *weights,
-                                                                 int hidden) {
-    sums = __builtin_assume_aligned(sums, 64);
-    weights = __builtin_assume_aligned(weights, 64);
+#if LANES == 1
+// One side's half of the output.
+static int32_t output_half(const int16_t *sums, const int16_t *weights, int hidden) {
     int32_t total = 0;
     for (int i = 0; i < hidden; i++) {
-        int16_t value = sums[i] < 0 ? 0 : sums[i];
-        value = value > 255 ? 255 : value;
-        int16_t product = (int16_t)(value * weights[i]); // fits: the net was checked
-        total += (int32_t)product * value;
+        int value = int_clamp(sums[i], 0, NNUE_QA);
+        total += (value * value >> NNUE_SQUARE_SHIFT) * weights[i];
     }
     return total;
 }
+#else
+#include <immintrin.h>
+#if LANES == 8
+typedef __m128i Register;
+#define DO(operation) _mm_##operation
+#else
+typedef __m256i Register;
+#define DO(operation) _mm256_##operation
+#endif
+#define LOAD(register) (*(const Register *)(const void *)(register))
+
+// One side's half of the output. The upper half of the product of two values, each shifted by six, is the
+// square shifted by four; pairs of products are summed in 32 bits.
+static inline int32_t output_half(const int16_t *sums, const int16_t *weights, int hidden) {
+    _Static_assert(NNUE_SQUARE_SHIFT == 16 - 2 * 6 && NNUE_QA << 6 <= INT16_MAX, "the shifts fit together");
+    const Register zero = {0}, one = DO(set1_epi16)(NNUE_QA);
+    Register total = zero;
+    for (int i = 0; i < hidden; i += LANES) {
+        Register value = DO(min_epi16)(DO(max_epi16)(LOAD(sums + i), zero), one);
+        value = DO(slli_epi16)(value, 6);
+        total = DO(add_epi32)(total, DO(madd_epi16)(DO(mulhi_epi16)(value, value), LOAD(weights + i)));
+    }
+    int32_t parts[LANES / 2], sum = 0;
+    memcpy(parts, &total, sizeof parts);
+    for (int i = 0; i < LANES / 2; i++) sum += parts[i];
+    return sum;
+}
+#endif
 
 static int32_t output(const int16_t *own, const int16_t *other, const int16_t *weights, int hidden) {
     return output_half(own, weights, hidden) + output_half(other, weights + hidden, hidden);

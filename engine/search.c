@@ -820,3 +820,20 @@ static int qsearch(SearchThread *t, StackEntry *ss, int alpha, int beta, int qpl
 int searchnode_root(SearchThread *t, int alpha, int beta, int depth) {
     return search(t, t->stack + STACK_BELOW, alpha, beta, depth, false);
 }
+
+// --- single steps, for mcts.c
+
+void searchnode_make(SearchThread *t, StackEntry *ss, Move move) { make(t, ss, move); }
+
+bool searchnode_must_stop(SearchThread *t) { return must_stop(t); }
+
+bool searchnode_is_draw(const SearchThread *t, const StackEntry *ss) { return is_draw(t, ss); }
+
+int searchnode_quiesce(SearchThread *t, StackEntry *ss, int alpha, int beta) {
+    return qsearch(t, ss, alpha, beta, 0);
+}
+
+int searchnode_static(SearchThread *t, StackEntry *ss) {
+    if (ss->pos.checkers && !movegen_any(&ss->pos)) return mated_in(ply_of(t, ss));
+    return learn_corrected(t, ss, evaluate(t, ss));
+}

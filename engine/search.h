@@ -120,6 +120,7 @@ typedef struct Search {
     int multipv;
     int thread_count;
     SearchThread **threads;
+    struct MctsTree *tree; // of SearchMode mcts; NULL otherwise
 } Search;
 
 // Prepares a thread's root moves and stack for a new search of shared->root.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/tables.h"
 
-enum { FIFTY_PLIES = 100, CURSED_SCORE = 10 };
+enum { FIFTY_PLIES = 100, CURSED_SCORE = 10, SOON_MEN = 10 }; // so few men may soon be three
 
 TableOptions tables_default(void) {
     return (TableOptions){.builtin = 3, .probe = {.men = 7, .depth = 1, .rule50 = true}};
@@ -18,17 +18,22 @@ static bool has_repeated(const Position *root, const KeyStack *history) {
     return false;
 }
 
+void tables_open(const TableOptions *options) {
+    if (options->builtin) endgame_open();
+}
+
 bool tables_build(const TableOptions *options, const Position *root) {
     EndgameMaterial material;
-    if (options->builtin < 4 || bb_count(position_occupied(root)) != 4) return false;
+    int men = bb_count(position_occupied(root));
+    if (men <= SOON_MEN) tables_open(options);
+    if (options->builtin < 4 || men != 4) return false;
     return endgame_material(root, &material, NULL) && endgame_extend(&material, NULL);
 }
 
 void tables_prepare(Tables *tables, const TableOptions *options, const Position *root,
                     const KeyStack *history) {
     int men = bb_count(position_occupied(root));
-    tables->endgames = options->builtin ? endgame_open() : NULL;
-    tables->endgame_men = !tables->endgames ? 0 : tables_build(options, root) ? 4 : 3;
+    tables->endgame_men = !options->builtin ? 0 : tables_build(options, root) ? 4 : 3;
 
     tables->probe = options->probe;
     tables->largest = options->syzygy ? tablebase_info().largest : 0;
@@ -44,8 +49,9 @@ void tables_prepare(Tables *tables, const TableOptions *options, const Position 
 }
 
 // A mate in so many plies that the fifty-move rule does not come first is as good as found.
-static TableScore endgame_score(const Tables *tables, const Position *pos, int ply) {
-    EndgameResult result = endgame_probe(tables->endgames, pos);
+static TableScore endgame_score(const Position *pos, int ply) {
+    const EndgameSet *set = endgame_open();
+    EndgameResult result = set ? endgame_probe(set, pos) : (EndgameResult){0};
     if (!result.known || (result.wdl && pos->rule50 + result.dtm > FIFTY_PLIES))
         return (TableScore){0, BOUND_NONE};
     if (result.wdl == 0) return (TableScore){SCORE_DRAW, BOUND_EXACT};
@@ -68,7 +74,7 @@ TableScore tables_probe(const Tables *tables, const Position *pos, int ply, int 
     int men = bb_count(position_occupied(pos));
     if (men > int_max(tables->endgame_men, tables->probe.men) || pos->castling) return unknown;
     if (men <= tables->endgame_men) {
-        TableScore score = endgame_score(tables, pos, ply);
+        TableScore score = endgame_score(pos, ply);
         if (score.bound != BOUND_NONE) return score;
     }
     if (men > tables->probe.men || pos->rule50 || depth < 1) return unknown;
@@ -98,7 +104,8 @@ int tables_root_score(const Tables *tables, Move move, int score) {
 
 Move tables_continue(const Tables *tables, const Position *pos) {
     if (bb_count(position_occupied(pos)) > tables->endgame_men) return MOVE_NONE;
-    EndgameResult result = endgame_probe(tables->endgames, pos);
+    const EndgameSet *set = endgame_open();
+    EndgameResult result = set ? endgame_probe(set, pos) : (EndgameResult){0};
     if (!result.known || !result.wdl || pos->rule50 + result.dtm > FIFTY_PLIES) return MOVE_NONE;
-    return endgame_best(tables->endgames, pos);
+    return endgame_best(set, pos);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What solved endgames tell one search: the solver's tables (exact distances to mate) and the process's
-// Syzygy tables (win, draw or loss), within the limits of one engine. Built before a search starts, only read
-// while it runs.
+// Syzygy tables (win, draw or loss), within the limits of one engine. Those of three men are built when a game
+// begins or, at the latest, by the first position that asks for them, which waits; so what a search finds does
+// not depend on when that was.
 #pragma once
 
 #include "engine/endgame.h"
@@ -16,7 +17,6 @@ typedef struct TableOptions {
 
 // What one search may ask.
 typedef struct Tables {
-    const EndgameSet *endgames;
     int endgame_men;       // ask the solver's tables with up to so many men; 0 never
     TablebaseLimits probe; // ask the Syzygy tables within these; men is 0 for never
     int largest;           // men in the largest Syzygy table
@@ -32,12 +32,16 @@ typedef struct TableScore {
 // The options of a fresh engine.
 TableOptions tables_default(void);
 
-// Builds the solver's tables that a search of a root will ask for; quick if they exist. False if there are
-// none for it.
+// Builds the solver's tables of three men, which any game may come to; quick if they exist. For moments when no
+// clock runs.
+void tables_open(const TableOptions *options);
+
+// Builds the solver's tables that a search of a root will soon ask for; quick if they exist. False if there are
+// none of four men for it.
 bool tables_build(const TableOptions *options, const Position *root);
 
-// Works out what a search of a root may ask; builds the solver's tables that it needs and ranks the root's
-// moves.
+// Works out what a search of a root may ask; builds the solver's tables of four men that it needs and ranks
+// the root's moves.
 void tables_prepare(Tables *tables, const TableOptions *options, const Position *root,
                     const KeyStack *history);
 

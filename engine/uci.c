@@ -9,6 +9,7 @@
 
 #include "engine/bench.h"
 #include "engine/notation.h"
+#include "engine/wdl.h"
 
 // What the reporter is busy with. While it is busy the engine belongs to it, else to the reader.
 typedef enum JobKind { JOB_NONE, JOB_SEARCH, JOB_PERFT, JOB_BENCH } JobKind;
@@ -77,6 +78,10 @@ static void on_info(void *context, const SearchInfo *info) {
     flockfile(out);
     fprintf(out, "info depth %d seldepth %d multipv %d score %s%s", info->depth, info->seldepth,
             info->multipv, score, bound);
+    if (engine_config(uci->engine)->show_wdl) {
+        Wdl wdl = wdl_of(info->score, wdl_material(info->root));
+        fprintf(out, " wdl %d %d %d", wdl.win, wdl.draw, wdl.loss);
+    }
     fprintf(out, " nodes %llu nps %llu hashfull %d tbhits %llu time %lld pv", (unsigned long long)info->nodes,
             (unsigned long long)nps, info->hashfull, (unsigned long long)info->tbhits, (long long)info->ms);
     for (int i = 0; i < info->pv->count; i++) {

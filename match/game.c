@@ -164,6 +164,17 @@ static void count_latency(int64_t *counts, int64_t ns) {
     counts[bin]++;
 }
 
+// A clock ran out: the side loses, and the record says whether the machine stalled meanwhile.
+static void lose_on_time(const GameSetup *setup, GameRecord *record, int mover, const PlayerMove *move,
+                         int64_t overrun_ms) {
+    char text[40];
+    snprintf(text, sizeof text, " (%lldms overrun)", (long long)overrun_ms);
+    lose(record, mover, GAME_TIME, " loses on time%s", text);
+    if (!setup->heartbeat) return;
+    int64_t end = move->answered_ns ? move->answered_ns : now_ns();
+    record->stall_ms = heartbeat_worst(setup->heartbeat, end - move->ns, end) / 1000000;
+}
+
 // Plays moves until something ends the game.
 static void play_moves(const GameSetup *setup, GameRecord *record) {
     const Opening *opening = setup->opening;
@@ -210,9 +221,7 @@ static void play_moves(const GameSetup *setup, GameRecord *record) {
         answered_ns = move.answered_ns;
         int64_t overrun;
         if (!clock_move(&clocks[who], tc, move.ns, &overrun)) {
-            char text[40];
-            snprintf(text, sizeof text, " (%lldms overrun)", (long long)overrun);
-            lose(record, mover, GAME_TIME, " loses on time%s", text);
+            lose_on_time(setup, record, mover, &move, overrun);
             return;
         }
         if (move.status != PLAYER_OK) {
@@ -239,6 +248,7 @@ void game_play(const GameSetup *setup, GameRecord *record) {
     int64_t begin = now_ns();
     record->white = setup->white;
     record->plies = 0;
+    record->stall_ms = -1;
     record->reason[0] = '\0';
     record->started_unix = (int64_t)time(NULL);
     bool ready = true;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "match/adjudicate.h"
+#include "match/heartbeat.h"
 #include "match/player.h"
 #include "openings/opening.h"
 
@@ -46,6 +47,7 @@ typedef struct GameRecord {
     int plies;       // moves of the engines, without the opening's
     uint64_t digest; // of moves, scores and end; not of times
     int64_t ms;      // wall clock of the whole game
+    int64_t stall_ms; // how long the machine stalled during a move that lost on time; -1: nobody watched
     int64_t started_unix, ended_unix;
     GameMove moves[GAME_MAX_PLIES];
 } GameRecord;
@@ -61,6 +63,7 @@ typedef struct GameSetup {
     uint64_t nodes[2];             // node limits of this pair (0: none)
     const _Atomic bool *interrupt; // ends the game at once when set
     uint64_t crash_key;            // test hook: abort() when this position is to be thought about (0: never)
+    Heartbeat *heartbeat;          // knows of stalls of the machine, or NULL
     int64_t *latency_counts;       // histogram of the runner's own delay, or NULL (LATENCY_BINS)
 } GameSetup;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "match/incident.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,14 +12,27 @@
 
 enum { DIALOGUE_SIZE = 256 << 10 };
 
+// The highest number among the folders that earlier runs have left (PAIR-NUMBER-KIND), 0 if there is none.
+static int last_number(const char *folder) {
+    int last = 0;
+    DIR *dir = opendir(folder);
+    for (const struct dirent *entry; dir && (entry = readdir(dir));) {
+        int number;
+        if (sscanf(entry->d_name, "%*u-%9d-", &number) == 1) last = int_max(last, number);
+    }
+    if (dir) closedir(dir);
+    return last;
+}
+
 bool incidents_open(Incidents *incidents, const char *journal, Error *error) {
     const char *slash = strrchr(journal, '/');
     int directory = slash ? (int)(slash - journal + 1) : 0;
     int used = snprintf(incidents->folder, sizeof incidents->folder, "%.*sincidents/%s", directory, journal,
                         slash ? slash + 1 : journal);
-    atomic_store(&incidents->count, 0);
-    return used < (int)sizeof incidents->folder ||
-           error_set(error, "%.60s...: the path is too long", journal);
+    if (used >= (int)sizeof incidents->folder)
+        return error_set(error, "%.60s...: the path is too long", journal);
+    atomic_store(&incidents->last, last_number(incidents->folder));
+    return true;
 }
 
 // Makes a folder and those above it.
@@ -49,12 +63,15 @@ static void write_game(FILE *file, uint64_t pair, const char *name, const Openin
     }
     position_to_fen(&pos, fen);
     fprintf(file, "\nlast fen %s\n", fen);
+    if (record->stall_ms > 0)
+        fprintf(file, "machine stalled %lld ms during the move\n", (long long)record->stall_ms);
+    else if (record->stall_ms == 0) fprintf(file, "machine did not stall during the move\n");
 }
 
 void incidents_write(Incidents *incidents, uint64_t pair, const char *name, const Opening *opening,
                      const GameRecord *record, const Player *player) {
     char path[1400];
-    int number = atomic_fetch_add(&incidents->count, 1) + 1;
+    int number = atomic_fetch_add(&incidents->last, 1) + 1;
     snprintf(path, sizeof path, "%s/%llu-%d-%s", incidents->folder, (unsigned long long)pair + 1, number,
              game_end_name(record->end));
     FILE *file = NULL;

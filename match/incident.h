@@ -8,7 +8,7 @@
 // Where the incidents of a match are written.
 typedef struct Incidents {
     char folder[1200]; // incidents/<journal's name>
-    _Atomic int count; // written so far by this process
+    _Atomic int last;  // number of the last one, by this run or an earlier one
 } Incidents;
 
 // Names the folder for a journal; it is made with the first incident.

@@ -90,6 +90,8 @@ bool journal_append(Journal *journal, const JournalPair *pair, Error *error) {
                          "\"%016llx\",\"t\":%lld,\"ms\":%lld",
                          i ? "," : "", g->white, g->half_points, game_end_name(g->end), g->loser, g->plies,
                          (unsigned long long)g->digest, (long long)g->started_unix, (long long)g->ms);
+        if (g->stall_ms > 0)
+            used += snprintf(line + used, need - (size_t)used, ",\"stall_ms\":%lld", (long long)g->stall_ms);
         if (g->reason) used += snprintf(line + used, need - (size_t)used, ",\"reason\":\"%.95s\"", g->reason);
         if (g->moves) used += snprintf(line + used, need - (size_t)used, ",\"moves\":\"%s\"", g->moves);
         used += snprintf(line + used, need - (size_t)used, "}");
@@ -153,6 +155,7 @@ static bool read_pair(const cJSON *json, JournalPair *pair) {
         *g = (JournalGame){.white = number_of(item, "white"),
                            .half_points = number_of(item, "result"),
                            .loser = number_of(item, "loser"),
+                           .stall_ms = number_of(item, "stall_ms"),
                            .plies = number_of(item, "plies"),
                            .ms = cJSON_IsNumber(ms) ? (int64_t)ms->valuedouble : 0,
                            .started_unix = cJSON_IsNumber(started) ? (int64_t)started->valuedouble : 0,
@@ -281,6 +284,7 @@ bool journal_record(const JournalGame *game, const Opening *opening, GameRecord 
     record->loser = game->loser;
     record->digest = game->digest;
     record->ms = game->ms;
+    record->stall_ms = game->stall_ms;
     record->started_unix = game->started_unix;
     record->ended_unix = game->started_unix + game->ms / 1000;
     record->plies = 0;

@@ -16,6 +16,7 @@ typedef struct JournalGame {
     int loser, plies;
     uint64_t digest;
     int64_t started_unix, ms;
+    int64_t stall_ms;   // as in GameRecord; kept where a game was lost on time while the machine stalled
     const char *reason; // where the end alone does not tell it, or NULL
     const char *moves;  // "move:score/depth/nodes/ms" with blanks between, or NULL
 } JournalGame;

@@ -101,6 +101,7 @@ typedef struct Run {
     Incidents incidents;
     Worker *workers;
     _Atomic uint64_t *in_flight;
+    Heartbeat *heartbeat; // where clocks matter, or NULL
     Stop stop;
     _Atomic bool interrupt;
     _Atomic bool rude[MATCH_MAX_PLAYERS]; // bad manners have been told
@@ -201,6 +202,7 @@ static bool play_pair(void *context, int worker, uint64_t number, void *out) {
                            .adjudicate = &plan->adjudicate,
                            .interrupt = &run->interrupt,
                            .latency_counts = w->latency,
+                           .heartbeat = run->heartbeat,
                            .crash_key = plan->crash_key};
         for (int side = 0; ok && side < 2; side++) {
             ok = (setup.players[side] = player_of(run, worker, index[side], &error)) != NULL;
@@ -222,6 +224,7 @@ static bool play_pair(void *context, int worker, uint64_t number, void *out) {
                                              .plies = r->plies,
                                              .digest = r->digest,
                                              .started_unix = r->started_unix,
+                                             .stall_ms = r->stall_ms,
                                              .ms = r->ms};
         result->pair.games = g + 1;
         text_copy(result->reason[g], sizeof result->reason[g], r->reason);
@@ -285,13 +288,33 @@ static bool seen_before(Run *run, const Opening *opening, const JournalGame *gam
     return seen;
 }
 
-static void count_game(Run *run, const Pairing *pairing, const JournalGame *game) {
+// Notes a loss on time for the list at the end.
+static void note_time_loss(MatchState *state, TimeLoss loss, const char *reason) {
+    if (state->time_losses < MATCH_KEPT_LOSSES) {
+        text_copy(loss.reason, sizeof loss.reason, reason);
+        state->losses[state->time_losses] = loss;
+    }
+    state->time_losses++;
+    state->stalled_losses += loss.stall_ms > 0;
+}
+
+static void count_game(Run *run, const Pairing *pairing, uint64_t pair, int g, const PairResult *result) {
+    const JournalGame *game = &result->pair.game[g];
     MatchState *state = &run->state;
     if (game->end < GAME_TIME) return;
     bool first_failed = (game->loser == WHITE) == (game->white == 0);
     int index = first_failed ? pairing->first : pairing->second;
-    if (game->end == GAME_TIME) state->timeouts[index]++;
-    else state->crashes[index]++;
+    if (game->end == GAME_TIME) {
+        TimeLoss loss = {.pair = pair,
+                         .game = g,
+                         .player = index,
+                         .stall_ms = game->stall_ms,
+                         .ended_unix = game->started_unix + game->ms / 1000};
+        state->timeouts[index]++;
+        note_time_loss(state, loss, result->reason[g]);
+    } else {
+        state->crashes[index]++;
+    }
     state->incidents++;
 }
 
@@ -318,7 +341,7 @@ static bool consume_pair(void *context, uint64_t number, void *out) {
     if (view.games == 0) state->aside++;
     for (int g = 0; g < view.games && go_on; g++) {
         const JournalGame *game = &view.game[g];
-        count_game(run, &pairing, game);
+        count_game(run, &pairing, number, g, result);
         if (seen_before(run, &opening, game)) state->duplicates++;
         if (pairing.first == 0)
             state->white[game->white] =
@@ -539,6 +562,12 @@ static bool open_journal(Run *run, Earlier *earlier, uint64_t *done, Error *erro
     return ok;
 }
 
+static bool has_clocks(const MatchPlan *plan) {
+    for (int i = 0; i < plan->player_count; i++)
+        if (plan->players[i].tc.clock || plan->players[i].tc.move_ms) return true;
+    return false;
+}
+
 // Plays what the journal does not have yet.
 static bool play_on(Run *run, const Earlier *earlier, uint64_t done, Error *error) {
     const MatchPlan *plan = run->plan;
@@ -559,8 +588,15 @@ static bool play_on(Run *run, const Earlier *earlier, uint64_t done, Error *erro
     if (!pool) return error_set(error, "not enough memory");
     for (uint64_t i = 0; i < earlier->count; i++)
         pool_preload(pool, earlier->results[i].pair.number, &earlier->results[i]);
+    if (has_clocks(plan)) run->heartbeat = heartbeat_start();
     pool_run(pool, &run->stop, &run->interrupt);
     pool_free(pool);
+    if (run->heartbeat) {
+        run->state.stalls = heartbeat_count(run->heartbeat);
+        run->state.longest_stall_ms = heartbeat_worst(run->heartbeat, 0, now_ns()) / 1000000;
+        heartbeat_stop(run->heartbeat);
+        run->heartbeat = NULL;
+    }
     for (int w = 0; w < plan->concurrency; w++)
         for (int i = 0; i < LATENCY_BINS; i++) run->state.latency[i] += run->workers[w].latency[i];
     Error sync;

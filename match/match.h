@@ -61,6 +61,16 @@ typedef enum MatchOutcome {
     MATCH_FAILED,      // it cannot go on: the reason has been printed
 } MatchOutcome;
 
+// A game that was lost on time.
+typedef struct TimeLoss {
+    uint64_t pair; // from 0
+    int game, player;
+    int64_t stall_ms, ended_unix; // how long the machine stalled meanwhile, 0 if it did not
+    char reason[96];
+} TimeLoss;
+
+enum { MATCH_KEPT_LOSSES = 100 };
+
 // What one run knows; owned by match.c, shown to output.c.
 typedef struct MatchState {
     const MatchPlan *plan;
@@ -70,11 +80,15 @@ typedef struct MatchState {
     Sprt sprt;
     uint64_t aside;               // pairs set aside after crashes
     uint64_t *timeouts, *crashes; // by player
+    uint64_t time_losses, stalled_losses; // all, and those while the machine stalled
+    TimeLoss losses[MATCH_KEPT_LOSSES];   // the first ones
     uint64_t incidents, duplicates;
     uint64_t games_now, pairs_now; // played by this process
     uint64_t nodes_now;
     int64_t begun_ms;
     int64_t latency[LATENCY_BINS];
+    uint64_t stalls; // of the machine, seen by this process, and the longest
+    int64_t longest_stall_ms;
 } MatchState;
 
 // The two players of a pair, first and second.

@@ -68,6 +68,9 @@ static bool to_ms(const char *text, int64_t *out, Error *error) {
 
 bool options_control(const char *text, TimeControl *tc, Error *error) {
     char rest[64];
+    tc->clock = false; // what an earlier tc= said is over
+    tc->moves = 0;
+    tc->base_ms = tc->inc_ms = 0;
     if (text_equal(text, "inf") || text_equal(text, "infinite")) return true;
     if (!text_copy(rest, sizeof rest, text))
         return error_set(error, "'%.40s...' is not a time control", text);
@@ -143,6 +146,19 @@ static bool read_engine(MatchPlan *plan, char **values, int count, Error *error)
     return true;
 }
 
+// An engine's own options stand in front: what -each repeats of them is dropped. What -each itself says twice
+// counts as said last.
+static void settle_options(PlayerSpec *spec, int own) {
+    int kept = own;
+    for (int o = own; o < spec->option_count; o++) {
+        int k = 0;
+        while (k < kept && !text_equal(spec->options[o].name, spec->options[k].name)) k++;
+        if (k >= own) spec->options[k] = spec->options[o];
+        kept += k == kept;
+    }
+    spec->option_count = kept;
+}
+
 // Whatever -each says comes first for every engine: it is read when all engines are known, and their own
 // values again.
 static bool read_each(MatchPlan *plan, char **values, int count, Error *error) {
@@ -160,13 +176,7 @@ static bool read_each(MatchPlan *plan, char **values, int count, Error *error) {
             spec->tc = own.tc;
             spec->tc.margin_ms = margin;
         }
-        // An engine's own options stand in front; what -each repeats of them is dropped.
-        for (int o = own.option_count; o < spec->option_count; o++)
-            for (int k = 0; k < own.option_count; k++)
-                if (text_equal(spec->options[o].name, spec->options[k].name)) {
-                    spec->options[o--] = spec->options[--spec->option_count];
-                    break;
-                }
+        settle_options(spec, own.option_count);
     }
     return true;
 }
@@ -416,7 +426,7 @@ static const OptionRow Rows[] = {
      "option.NAME=VALUE   adds an engine;\n"
      "      tc=[moves/][minutes:]seconds[+increment] or inf; nodes and depth may be mixed with it, or stand "
      "alone"},
-    {"-each", -1, NULL, "the same keys, for every engine that does not say otherwise"},
+    {"-each", -1, NULL, "the same keys, for every engine that does not say otherwise; may be given more than once"},
     {"-rounds", 1, read_rounds, "N      pairs of games for each pairing (default 2)"},
     {"-games", 1, read_games, "1|2    games to a pair (default 2: same opening, colours reversed)"},
     {"-repeat", 1, read_repeat, "       the same as -games 2"},
@@ -517,6 +527,26 @@ static bool settle_names(MatchPlan *plan, Error *error) {
     return true;
 }
 
+// Reads all options in their order; the values of every -each are put together in each, to be read last.
+static bool read_rows(MatchPlan *plan, int count, char **arguments, char **each, int *each_count,
+                      Error *error) {
+    for (int i = 0; i < count;) {
+        const OptionRow *row = find_row(arguments[i]);
+        if (!row) return error_set(error, "there is no option '%.60s' (see --help)", arguments[i]);
+        int first = ++i;
+        while (i < count && !find_row(arguments[i]) && (row->most < 0 || i - first < row->most)) {
+            if (arguments[i][0] == '-' && row->most != 1 && !strchr(arguments[i], '=')) break;
+            i++;
+        }
+        if (strcmp(row->name, "-each") == 0) {
+            for (int v = first; v < i; v++) each[(*each_count)++] = arguments[v];
+        } else if (!row->read(plan, arguments + first, i - first, error)) {
+            return error_prefix(error, "%s", row->name);
+        }
+    }
+    return true;
+}
+
 bool options_parse(MatchPlan *plan, int count, char **arguments, Error *error) {
     *plan = (MatchPlan){.rounds = 2,
                         .games = 2,
@@ -544,26 +574,15 @@ bool options_parse(MatchPlan *plan, int count, char **arguments, Error *error) {
         plan->players[i].ping_ms = PING_MS;
         plan->players[i].quit_ms = QUIT_MS;
     }
-    char **each = NULL;
+    char **each = calloc((size_t)count + 1, sizeof *each);
     int each_count = 0;
-    for (int i = 0; i < count;) {
-        const OptionRow *row = find_row(arguments[i]);
-        if (!row) return error_set(error, "there is no option '%.60s' (see --help)", arguments[i]);
-        int first = ++i;
-        while (i < count && !find_row(arguments[i]) && (row->most < 0 || i - first < row->most)) {
-            if (arguments[i][0] == '-' && row->most != 1 && !strchr(arguments[i], '=')) break;
-            i++;
-        }
-        if (strcmp(row->name, "-each") == 0) {
-            each = arguments + first;
-            each_count = i - first;
-        } else if (!row->read(plan, arguments + first, i - first, error)) {
-            return error_prefix(error, "%s", row->name);
-        }
-    }
+    bool ok = each ? read_rows(plan, count, arguments, each, &each_count, error)
+                   : error_set(error, "not enough memory");
+    if (ok && each_count && !read_each(plan, each, each_count, error)) ok = error_prefix(error, "-each");
+    free(each);
+    if (!ok) return false;
     if (plan->player_count < 2)
         return error_set(error, "two engines are needed at least: -engine cmd=... -engine cmd=...");
-    if (each && !read_each(plan, each, each_count, error)) return error_prefix(error, "-each");
     if (plan->gauntlet && plan->seeds >= plan->player_count)
         return error_set(error, "-seeds %d: fewer than the %d engines were expected", plan->seeds,
                          plan->player_count);

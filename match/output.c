@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "match/ratings.h"
@@ -64,6 +65,31 @@ static double llr_now(const MatchState *state, const Stats *stats) {
     return sprt_llr(&spec, &sample, &llr, &error) ? llr : NAN;
 }
 
+// A figure as text, whatever it is: "-" where there is nothing to tell, never a NaN with or without a sign.
+typedef struct Figure {
+    char text[32];
+} Figure;
+
+static Figure figure(double value, int digits) {
+    Figure figure;
+    if (isnan(value)) text_copy(figure.text, sizeof figure.text, "-");
+    else if (isinf(value)) text_copy(figure.text, sizeof figure.text, value > 0 ? "inf" : "-inf");
+    else snprintf(figure.text, sizeof figure.text, "%.*f", digits, value);
+    return figure;
+}
+
+// Half of an interval; one without end is infinite.
+static Figure margin(const Estimate *estimate, int digits) {
+    double half = estimate_margin(estimate);
+    return figure(isnan(half) && isinf(estimate->value) ? INFINITY : half, digits);
+}
+
+// The normalized Elo; of results without any spread around one half it is 0 (and 0 / 0 by the formula).
+static Figure nelo(const Sample *sample) {
+    Moments m = sample_moments(sample);
+    return figure(m.variance == 0 && m.mean == 0.5 ? 0 : sample_nelo(sample), 2);
+}
+
 // --- fastchess
 
 static void fastchess_block(const MatchState *state) {
@@ -80,10 +106,10 @@ static void fastchess_block(const MatchState *state) {
            option_value(&plan->players[0], "Hash",
                         plan->players[0].builtin && plan->players[0].tc.nodes ? "1" : "16"),
            book_name(plan));
-    printf("Elo: %.2f +/- %.2f, nElo: %.2f +/- %.2f\n", elo.value, estimate_margin(&elo),
-           sample_nelo(&sample), sample_nelo_error_fastchess(&sample));
+    printf("Elo: %s +/- %s, nElo: %s +/- %s\n", figure(elo.value, 2).text, margin(&elo, 2).text,
+           nelo(&sample).text, figure(sample_nelo_error_fastchess(&sample), 2).text);
     printf("LOS: %.2f %%, DrawRatio: %.2f %%", 100 * sample_los(&sample), 100 * sample_draw_ratio(&sample));
-    if (sample.classes == PENTA_CLASSES) printf(", PairsRatio: %.2f", sample_pair_ratio(&sample));
+    if (sample.classes == PENTA_CLASSES) printf(", PairsRatio: %s", figure(sample_pair_ratio(&sample), 2).text);
     double points = (double)stats_half_points(&stats) / 2, games = (double)stats_games(&stats);
     printf("\nGames: %" PRIu64 ", Wins: %" PRIu64 ", Losses: %" PRIu64 ", Draws: %" PRIu64
            ", Points: %.1f (%.2f %%)\n",
@@ -96,12 +122,14 @@ static void fastchess_block(const MatchState *state) {
             ((double)stats.wdl[WDL_DRAW] - (double)stats.penta[PENTA_LD] - (double)stats.penta[PENTA_WD]) / 2;
         double wl = (double)stats.penta[PENTA_DD] - dd;
         printf("Ptnml(0-2): [%" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64
-               "], WL/DD Ratio: %.2f\n",
-               stats.penta[0], stats.penta[1], stats.penta[2], stats.penta[3], stats.penta[4], wl / dd);
+               "], WL/DD Ratio: %s\n",
+               stats.penta[0], stats.penta[1], stats.penta[2], stats.penta[3], stats.penta[4],
+               figure(wl / dd, 2).text);
     }
     if (plan->has_sprt) {
         SprtBounds bounds = sprt_bounds(&plan->sprt);
         double llr = llr_now(state, &stats);
+        if (isnan(llr)) llr = 0; // too little to tell
         printf("LLR: %.2f (%.1f%%) (%.2f, %.2f) [%.2f, %.2f] (%s model)\n", llr,
                100 * llr / (llr < 0 ? bounds.lower : bounds.upper), bounds.lower, bounds.upper,
                plan->sprt.elo0, plan->sprt.elo1, sprt_model_name(plan->sprt.model));
@@ -142,11 +170,13 @@ static void rating_table(const MatchState *state) {
         const Stats *s = &rating->stats;
         Sample sample = sample_of(s);
         double games = (double)stats_games(s);
-        printf("%4d %-25s %8.2f %8.2f %8.2f %8.2f %7" PRIu64 " %7.2f%% %7.2f%%   [%" PRIu64 ", %" PRIu64
-               ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 "]\n",
-               i + 1, state->plan->players[ranked[i].player].name, rating->elo.value,
-               estimate_margin(&rating->elo), sample_nelo(&sample), sample_nelo_error_fastchess(&sample),
-               stats_games(s), 50 * (double)stats_half_points(s) / games, 100 * sample_draw_ratio(&sample),
+        printf("%4d %-25s %8s %8s %8s %8s %7" PRIu64 " %7s%% %7s%%   [%" PRIu64 ", %" PRIu64 ", %" PRIu64
+               ", %" PRIu64 ", %" PRIu64 "]\n",
+               i + 1, state->plan->players[ranked[i].player].name, figure(rating->elo.value, 2).text,
+               margin(&rating->elo, 2).text, nelo(&sample).text,
+               figure(sample_nelo_error_fastchess(&sample), 2).text, stats_games(s),
+               figure(50 * (double)stats_half_points(s) / games, 2).text,
+               figure(100 * sample_draw_ratio(&sample), 2).text,
                s->penta[0], s->penta[1], s->penta[2], s->penta[3], s->penta[4]);
     }
     printf("Elo is relative to %s.\n%s\n", state->plan->players[0].name, Rule);
@@ -182,11 +212,12 @@ static void cutechess_block(const MatchState *state, bool final) {
     score_line("...      White vs Black", &as_white);
     Sample sample = sample_of_games(&stats);
     Estimate elo = sample_elo(&sample);
-    printf("Elo difference: %.1f +/- %.1f, LOS: %.1f %%, DrawRatio: %.1f %%\n", elo.value,
-           estimate_margin(&elo), 100 * stats_los_cutechess(&stats), 100 * sample_draw_ratio(&sample));
+    printf("Elo difference: %s +/- %s, LOS: %.1f %%, DrawRatio: %.1f %%\n", figure(elo.value, 1).text,
+           margin(&elo, 1).text, 100 * stats_los_cutechess(&stats), 100 * sample_draw_ratio(&sample));
     if (!plan->has_sprt) return;
     SprtBounds bounds = sprt_bounds(&plan->sprt);
     double llr = llr_now(state, &stats);
+    if (isnan(llr)) llr = 0;
     printf("SPRT: llr %.3g (%.1f%%), lbound %.3g, ubound %.3g", llr, 100 * llr / bounds.upper, bounds.lower,
            bounds.upper);
     if (final && state->sprt.verdict != SPRT_CONTINUE)
@@ -309,6 +340,72 @@ void output_pair(const MatchState *state) {
     fflush(stdout);
 }
 
+// What was lost on time, and whether the machine was to blame.
+static void time_losses(const MatchState *state) {
+    if (state->time_losses)
+        printf("Time losses: %" PRIu64 ", of which %" PRIu64 " during a stall of the machine\n",
+               state->time_losses, state->stalled_losses);
+    for (uint64_t i = 0; i < state->time_losses && i < MATCH_KEPT_LOSSES; i++) {
+        const TimeLoss *loss = &state->losses[i];
+        time_t ended = (time_t)loss->ended_unix;
+        struct tm utc;
+        char at[40];
+        strftime(at, sizeof at, "%Y-%m-%d %H:%M:%S", gmtime_r(&ended, &utc));
+        printf("  pair %" PRIu64 ", game %d at %s UTC, %s: %s", loss->pair + 1, loss->game + 1, at,
+               state->plan->players[loss->player].name, loss->reason);
+        if (loss->stall_ms > 0) printf(", the machine stalled %" PRId64 " ms", loss->stall_ms);
+        printf("\n");
+    }
+    if (state->stalls)
+        printf("Stalls of the machine: %" PRIu64 " of %d ms or more, the longest lasted %" PRId64 " ms\n",
+               state->stalls, HEARTBEAT_STALL_MS, state->longest_stall_ms);
+}
+
+static int64_t latency_total(const MatchState *state) {
+    int64_t total = 0;
+    for (int i = 0; i < LATENCY_BINS; i++) total += state->latency[i];
+    return total;
+}
+
+// The bin below and in which a share of the delays lies.
+static int latency_bin(const MatchState *state, double share) {
+    int bin = 0;
+    int64_t below = state->latency[0];
+    while (bin < LATENCY_BINS - 1 && (double)below < share * (double)latency_total(state))
+        below += state->latency[++bin];
+    return bin;
+}
+
+// The runner's own delay, from one engine's answer to the other's go: in a line, and all of it as a histogram.
+static void latency_lines(const MatchState *state) {
+    if (latency_total(state) == 0) return;
+    const char *between = "";
+    printf("Runner's own latency: median at most %.3f ms, 99 %% at most %.3f ms over %" PRId64 " moves\n",
+           (double)(1 << latency_bin(state, 0.5)) / 1000, (double)(1 << latency_bin(state, 0.99)) / 1000,
+           latency_total(state));
+    printf("  moves by latency in ms: ");
+    for (int i = 0; i < LATENCY_BINS; i++) {
+        if (state->latency[i] == 0) continue;
+        printf("%s<=%.3f %" PRId64, between, (double)(1 << i) / 1000, state->latency[i]);
+        between = ", ";
+    }
+    printf("\n");
+}
+
+// The same as JSON members.
+static void json_time(const MatchState *state) {
+    printf(",\"time_losses\":%" PRIu64 ",\"stalled_losses\":%" PRIu64 ",\"stalls\":%" PRIu64
+           ",\"longest_stall_ms\":%" PRId64 ",\"latency_us\":{",
+           state->time_losses, state->stalled_losses, state->stalls, state->longest_stall_ms);
+    const char *between = "";
+    for (int i = 0; i < LATENCY_BINS; i++) {
+        if (state->latency[i] == 0) continue;
+        printf("%s\"%d\":%" PRId64, between, 1 << i, state->latency[i]);
+        between = ",";
+    }
+    printf("}");
+}
+
 void output_end(const MatchState *state, MatchOutcome outcome) {
     const MatchPlan *plan = state->plan;
     if (!plan->rating_interval || state->pairs_done % plan->rating_interval != 0 ||
@@ -316,11 +413,13 @@ void output_end(const MatchState *state, MatchOutcome outcome) {
         block(state, true);
     if (plan->format == FORMAT_JSON) {
         printf("{\"type\":\"end\",\"outcome\":\"%s\",\"aside\":%" PRIu64 ",\"duplicates\":%" PRIu64
-               ",\"incidents\":%" PRIu64 "}\n",
+               ",\"incidents\":%" PRIu64,
                outcome == MATCH_FINISHED      ? "finished"
                : outcome == MATCH_INTERRUPTED ? "interrupted"
                                               : "failed",
                state->aside, state->duplicates, state->incidents);
+        json_time(state);
+        printf("}\n");
         fflush(stdout);
         return;
     }
@@ -353,18 +452,8 @@ void output_end(const MatchState *state, MatchOutcome outcome) {
     if (state->duplicates)
         printf("Duplicate games: %" PRIu64 " (copies tell nothing new: use more openings)\n",
                state->duplicates);
-    if (state->latency[0] >= 0) {
-        int64_t total = 0, half = 0;
-        for (int i = 0; i < LATENCY_BINS; i++) total += state->latency[i];
-        for (int i = 0; i < LATENCY_BINS && total > 0; i++) {
-            half += state->latency[i];
-            if (2 * half >= total) {
-                printf("Runner's own latency: median at most %.3f ms over %" PRId64 " moves\n",
-                       (double)(1 << i) / 1000, total);
-                break;
-            }
-        }
-    }
+    time_losses(state);
+    latency_lines(state);
     if (outcome == MATCH_INTERRUPTED)
         printf("Tournament was interrupted. Run the same command again to continue from %s\n", plan->journal);
     else if (outcome == MATCH_FINISHED) printf("Finished match\n");
@@ -394,7 +483,7 @@ void output_live(const MatchState *state) {
         Stats stats = main_stats(state);
         Sample sample = main_sample(state, &stats);
         Estimate elo = sample_elo(&sample);
-        fprintf(stderr, ", Elo %.1f +/- %.1f", elo.value, estimate_margin(&elo));
+        fprintf(stderr, ", Elo %s +/- %s", figure(elo.value, 1).text, margin(&elo, 1).text);
         if (state->plan->has_sprt)
             fprintf(stderr, ", LLR %.2f (%s)", llr_now(state, &stats),
                     sprt_model_name(state->plan->sprt.model));

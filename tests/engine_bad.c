@@ -104,8 +104,9 @@ static bool misbehave(Bad *bad) {
 static void go(Bad *bad) {
     bad->searches++;
     if (misbehave(bad)) return;
-    best(bad, is(bad, "crlf") ? "\r\n" : "\n");
-    if (is(bad, "double-bestmove")) say(bad, "info string once more\nbestmove a1a1");
+    // In one write: whether the second comes before or after the next go is not left to chance.
+    const char *twice = "\ninfo string once more\nbestmove a1a1\n";
+    best(bad, is(bad, "double-bestmove") ? twice : is(bad, "crlf") ? "\r\n" : "\n");
     if (is(bad, "exits-after-bestmove")) _exit(0);
 }
 

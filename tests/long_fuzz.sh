@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Fuzzes the loaders of FEN, EPD, PGN and Polyglot files with libFuzzer under ASan and UBSan, one after the other.
+# Fuzzes the loaders of FEN, EPD, PGN, Polyglot and net files with libFuzzer under ASan and UBSan, one after the other.
 # Inputs that break something stay in build/fuzz/; new finds stay there too (tests/corpus/ is only read).
 #
-#   [FUZZ_SECONDS=600] [FUZZ_TIMEOUT=10] tests/long_fuzz.sh [fen|epd|pgn|polyglot]...
+#   [FUZZ_SECONDS=600] [FUZZ_TIMEOUT=10] tests/long_fuzz.sh [fen|epd|pgn|polyglot|net]...
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${FUZZ_SECONDS:-600}
@@ -11,9 +11,10 @@ command -v clang >/dev/null || { echo "skipped: no clang"; exit 0; }
 flags=(-std=gnu11 -I. -O1 -g -march=native -DHONE_DEBUG -fno-omit-frame-pointer
     -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all)
 rules=(engine/{util,bitboard,position,fen,polyglot,movegen,notation,book}.c)
-sources=("${rules[@]}" openings/{pgn,pgn_read,opening}.c)
+sources=("${rules[@]}" engine/{net,nnue,nnue_scalar,nnue_sse41,nnue_avx2,nnue_trace}.c engine/nnue_data.S
+    openings/{pgn,pgn_read,opening}.c)
 mkdir -p build/fuzz
-[ $# -gt 0 ] || set -- fen epd pgn polyglot
+[ $# -gt 0 ] || set -- fen epd pgn polyglot net
 for name; do
     mkdir -p "build/fuzz/$name"
     clang "${flags[@]}" "tests/fuzz_$name.c" "${sources[@]}" -lm -o "build/fuzz/fuzz_$name"

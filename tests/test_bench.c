@@ -144,44 +144,23 @@ static void a_stopped_bench_has_no_nodes(void) {
     free(text);
 }
 
-static void a_diagnosis_adds_up_and_marks_changes(void) {
+// Settings reach the engine that the bench runs on; wrong ones are refused by name.
+static void settings_change_the_search(void) {
+    BenchOptions options;
+    Error error = {""};
     char *text;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    Engine *engine = engine_create(BENCH_HASH);
-    Position pos;
-    TEST_ASSERT_TRUE(position_from_fen(&pos, bench_fen(12), NULL));
-    bench_diagnose(out, engine, &pos, 8);
-    fclose(out);
-    unsigned long long sum = 0;
-    char previous[16] = "";
-    int depth = 0, expected = 1;
-    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-        char move[16], score[32];
-        unsigned long long nodes, more;
-        int seldepth;
-        char mark = ' ';
-        if (sscanf(line, "%d %d %15s %31[a-z] %*d %llu %llu", &depth, &seldepth, move, score, &nodes,
-                   &more) != 6)
-            continue;
-        char *end = strchr(move, '*');
-        if (end) {
-            mark = '*';
-            *end = '\0';
-        }
-        TEST_ASSERT_EQUAL_INT(expected++, depth);
-        sum += more;
-        TEST_ASSERT_EQUAL_UINT64(sum, nodes);
-        TEST_ASSERT_EQUAL_INT_MESSAGE(depth > 1 && strcmp(move, previous) != 0, mark == '*', line);
-        memcpy(previous, move, sizeof previous);
-    }
-    TEST_ASSERT_EQUAL_INT(8, depth);
-    engine_new_game(engine);
-    engine_set_position(engine, &pos, NULL);
-    SearchResult result = engine_search(engine, &(SearchLimits){.depth = 8}, NULL);
-    TEST_ASSERT_EQUAL_UINT64_MESSAGE(result.nodes, sum, "the last depth is an ordinary search");
-    engine_destroy(engine);
+    TEST_ASSERT_TRUE(bench_read("4", &options, &error));
+    uint64_t plain = run(&options, &text).nodes;
     free(text);
+    TEST_ASSERT_TRUE(bench_read("4 InternalIterativeReduction=true LmrBase=780", &options, &error));
+    TEST_ASSERT_EQUAL_UINT64_MESSAGE(plain, run(&options, &text).nodes, "the defaults themselves");
+    free(text);
+    TEST_ASSERT_TRUE(bench_read("LateMoveReductions=false 4", &options, &error));
+    TEST_ASSERT_TRUE(plain != run(&options, &text).nodes);
+    free(text);
+    TEST_ASSERT_TRUE(bench_read("4 NoSuch=1", &options, &error));
+    TEST_ASSERT_NULL(bench_engine(&options, &error));
+    TEST_ASSERT_NOT_NULL_MESSAGE(strstr(error.text, "NoSuch"), error.text);
 }
 
 int main(void) {
@@ -192,6 +171,6 @@ int main(void) {
     RUN_TEST(each_position_is_searched_as_by_a_fresh_engine);
     RUN_TEST(statistics_add_up);
     RUN_TEST(a_stopped_bench_has_no_nodes);
-    RUN_TEST(a_diagnosis_adds_up_and_marks_changes);
+    RUN_TEST(settings_change_the_search);
     return UNITY_END();
 }

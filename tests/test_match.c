@@ -76,6 +76,11 @@ static void test_equal_engines_mirror_each_other(void) {
                                  "300", "25") " -concurrency 2 -journal e.journal > e.out"));
     TEST_ASSERT_EQUAL_INT(
         0, shell("grep -q 'Ptnml(0-2): \\[0, 0, 25, 0, 0\\]' e.out && grep -q '(50.00 %%)' e.out"));
+    // Results without any spread: figures that a script can read, and null where JSON has none.
+    TEST_ASSERT_EQUAL_INT(0, shell("! grep -qi nan e.out && grep -q 'Elo: 0.00 +/- 0.00, nElo: 0.00 +/- ' e.out"));
+    TEST_ASSERT_EQUAL_INT(0, shell("$M -engine cmd=builtin -engine cmd=builtin " PLAN("100", "3") " -journal ej.journal "
+                                   "-output format=json > ej.out && ! grep -qi nan ej.out && grep -q "
+                                   "'\"nelo\":null' ej.out"));
     // Both games of a pair have the same digest.
     output(text, sizeof text, "$M digest e.journal | grep ^pair | awk '{print $2, $NF}' | sort -u | wc -l");
     TEST_ASSERT_EQUAL_STRING("25", text);
@@ -171,8 +176,9 @@ static void test_what_is_wrong_is_refused(void) {
             "r4.journal",
             "nothere.epd");
     shell("$M " BUILTIN PLAN("50", "2") " -journal d.journal > /dev/null; $M " BUILTIN PLAN(
-        "50", "200") " -journal d2.journal > /dev/null & sleep 0.1; kill -INT $!; wait $!; true");
-    refused(BUILTIN PLAN("60", "200") " -journal d2.journal", "nodes");
+        "50", "20000") " -journal d2.journal > /dev/null & while ! test -s d2.journal; do sleep 0.02; done; "
+                       "kill -TERM $!; wait $!; true");
+    refused(BUILTIN PLAN("60", "20000") " -journal d2.journal", "nodes");
 }
 
 static void test_a_damaged_journal_is_refused_and_a_torn_one_is_mended(void) {
@@ -210,6 +216,52 @@ static void test_lines_that_scripts_read(void) {
                                    "k.out && grep -qE '^Elo difference: ' k.out"));
 }
 
+// Several -each count as one; of what they say twice the last counts, and an engine's own word stands.
+static void test_each_may_be_repeated(void) {
+    TEST_ASSERT_EQUAL_INT(
+        0, shell("$M " BUILTIN "-each nodes=70 option.Hash=2 -each option.Hash=1 option.LmrBase=1100 -rounds 1 "
+                 "-each nodes=60 -journal m2.journal > /dev/null"));
+    TEST_ASSERT_EQUAL_INT(0, shell("$M " BUILTIN "-each nodes=60 option.Hash=1 option.LmrBase=1100 -rounds 1 "
+                                   "-journal m1.journal > /dev/null"));
+    TEST_ASSERT_EQUAL_INT(0, shell("head -1 m1.journal > m1; head -1 m2.journal | cmp - m1 && grep -q 1300 m1 && "
+                                   "grep -q 1100 m1"));
+    TEST_ASSERT_EQUAL_INT(0, shell("$M digest m1.journal > m1.digest; $M digest m2.journal | cmp - m1.digest"));
+}
+
+// The runner's own latency: median, 99 % and the histogram, which has every move but the first of a game.
+static void test_latency_is_told(void) {
+    TEST_ASSERT_EQUAL_INT(0, shell("$M " UCI PLAN("100", "3") " -journal lat.journal > lat.out"));
+    TEST_ASSERT_EQUAL_INT(0, shell("grep -qE \"^Runner's own latency: median at most [0-9.]+ ms, 99 %% at most "
+                                   "[0-9.]+ ms over [0-9]+ moves$\" lat.out"));
+    TEST_ASSERT_EQUAL_INT(
+        0, shell("plies=$(tail -n +2 lat.journal | grep -oE '\"plies\":[0-9]+' | cut -d: -f2 | awk '{n += $1 - 1} END {print n}'); "
+                 "told=$(sed -nE 's/.* over ([0-9]+) moves$/\\1/p' lat.out); "
+                 "sum=$(grep 'moves by latency' lat.out | grep -oE '<=[0-9.]+ [0-9]+' | awk '{n += $2} END {print n}'); "
+                 "test \"$plies\" = \"$told\" && test \"$sum\" = \"$told\""));
+}
+
+// The runner itself is stopped for longer than a clock has: whoever was to move loses on time, and it is told that
+// the machine was to blame; also after the journal was read again.
+static void test_a_time_loss_in_a_stall_is_told(void) {
+    int status = 1;
+    for (int attempt = 0; attempt < 5 && status != 0; attempt++) { // the stop may fall between two games
+        status = shell("rm -rf s.journal incidents; $M -engine cmd=$H name=A -engine cmd=$H name=B -each tc=0.8+0.01 "
+                       "option.Hash=1 -rounds 1 -maxmoves 60 -journal s.journal -quiet > s.out & p=$!; "
+                       "while ! test -s s.journal; do sleep 0.05; done; sleep 0.5; kill -STOP $p; sleep 1.5; "
+                       "kill -CONT $p; wait $p && grep -qE '^Time losses: [0-9]+, of which [1-9][0-9]* during a stall "
+                       "of the machine$' s.out");
+    }
+    TEST_ASSERT_EQUAL_INT(0, status);
+    TEST_ASSERT_EQUAL_INT(
+        0, shell("grep -qE '^  pair 1, game [12] at 20[0-9-]+ [0-9:]+ UTC, [AB]: (White|Black) loses on time "
+                 "\\([0-9]+ms overrun\\), the machine stalled [0-9]{4} ms$' s.out"));
+    TEST_ASSERT_EQUAL_INT(0, shell("grep -qE '^Stalls of the machine: [0-9]+ of 5 ms or more, the longest lasted "
+                                   "[0-9]{4} ms$' s.out"));
+    TEST_ASSERT_EQUAL_INT(
+        0, shell("grep -qrE '^machine stalled [0-9]{4} ms during the move$' incidents/s.journal"));
+    TEST_ASSERT_EQUAL_INT(0, shell("grep -qE '\"stall_ms\":[0-9]{4}' s.journal"));
+}
+
 int main(void) {
     bitboard_init();
     if (!mkdtemp(Folder)) return 1;
@@ -222,6 +274,9 @@ int main(void) {
     RUN_TEST(test_what_is_wrong_is_refused);
     RUN_TEST(test_a_damaged_journal_is_refused_and_a_torn_one_is_mended);
     RUN_TEST(test_lines_that_scripts_read);
+    RUN_TEST(test_each_may_be_repeated);
+    RUN_TEST(test_latency_is_told);
+    RUN_TEST(test_a_time_loss_in_a_stall_is_told);
     int failures = UNITY_END();
     if (failures == 0) shell("cd /; rm -rf %s", Folder);
     return failures;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "engine/movegen.h"
@@ -373,19 +374,26 @@ static void what_comes_before_go_is_dropped(void) {
     static const char *const modes[] = {"early-bestmove", "double-bestmove"};
     for (int i = 0; i < 2; i++) {
         PlayerSpec spec = bad_spec(modes[i]);
-        Game game;
-        PlayerMove move;
-        Player *player = make(&spec);
-        game_start(&game, START_FEN);
-        for (int ply = 0; ply < 4; ply++) {
-            usleep(200000); // it has said its second word by now
-            PlayerTurn turn = game_turn(&game, 0);
-            move = player_think(player, &turn);
-            TEST_ASSERT_EQUAL_STRING("ok", player_status_name(move.status));
-            game_play(&game, move.move);
+        uint64_t stale = 0, expected = i == 0 ? 1 : 3;
+        const char *status = "";
+        for (int attempt = 1; attempt <= 3 && stale != expected; attempt++) {
+            Game game;
+            PlayerMove move;
+            Player *player = make(&spec);
+            game_start(&game, START_FEN);
+            for (int ply = 0; ply < 4; ply++) {
+                usleep(200000 * attempt); // it has said its second word by now, unless the machine is very busy
+                PlayerTurn turn = game_turn(&game, 0);
+                move = player_think(player, &turn);
+                status = player_status_name(move.status);
+                if (move.status != PLAYER_OK) break;
+                game_play(&game, move.move);
+            }
+            stale = player_manners(player).stale;
+            player_destroy(player);
         }
-        TEST_ASSERT_EQUAL_UINT64(i == 0 ? 1 : 3, player_manners(player).stale);
-        player_destroy(player);
+        TEST_ASSERT_EQUAL_STRING("ok", status);
+        TEST_ASSERT_EQUAL_UINT64(expected, stale);
     }
 }
 
@@ -561,14 +569,26 @@ static void an_echo_of_a_lot_does_not_deadlock(void) {
     child_free(child);
 }
 
+// Uses the processor for a while; the share of it that was to be had.
+static double burn(int64_t ns) {
+    struct timespec t;
+    int64_t begin = now_ns();
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    double used = -(double)t.tv_sec - (double)t.tv_nsec / 1e9;
+    while (now_ns() - begin < ns) continue;
+    double elapsed = (double)(now_ns() - begin) / 1e9;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (used + (double)t.tv_sec + (double)t.tv_nsec / 1e9) / elapsed;
+}
+
 static void who_burns_while_idle_is_told(void) {
     PlayerSpec spec = bad_spec("cpu-burner-when-idle");
     Player *burner = two_moves(&spec);
     spec = bad_spec("good");
     Player *good = two_moves(&spec);
-    usleep(1200000);
+    double ours = burn(1200000000); // others run here too: as much as we got it may have had
     double share = player_manners(burner).idle_share;
-    TEST_ASSERT_TRUE_MESSAGE(share > 0.05, "a share of the processor must be seen"); // others run here too
+    TEST_ASSERT_TRUE_MESSAGE(share > ours / 8, "a share of the processor must be seen");
     TEST_ASSERT_TRUE(player_manners(good).idle_share < share / 2);
     player_destroy(burner);
     player_destroy(good);

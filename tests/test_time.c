@@ -3,35 +3,15 @@
 // end within limit and overhead. An excess counts only if the machine was there: a heartbeat thread saw no
 // stall at that moment, nor was the searching thread itself kept from its core. If the machine stalls too
 // often the test is skipped.
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "engine/bench.h"
 #include "engine/movegen.h"
+#include "match/heartbeat.h"
 #include "unity.h"
 
-enum { BEAT_US = 1000, STALL_NS = 10000000 };
-
-// The longest pause between two beats since it was last asked, in nanoseconds.
-typedef struct Heart {
-    pthread_t thread;
-    _Atomic bool stop;
-    _Atomic int64_t longest;
-} Heart;
-
-static void *beat(void *context) {
-    Heart *heart = context;
-    int64_t last = now_ns();
-    while (!atomic_load(&heart->stop)) {
-        nanosleep(&(struct timespec){.tv_nsec = BEAT_US * 1000}, NULL);
-        int64_t now = now_ns(), pause = now - last - BEAT_US * 1000;
-        if (pause > atomic_load(&heart->longest)) atomic_store(&heart->longest, pause);
-        last = now;
-    }
-    return NULL;
-}
+enum { STALL_NS = 10000000 };
 
 static int64_t cpu_ns(void) {
     struct timespec t;
@@ -46,15 +26,15 @@ void tearDown(void) {}
 static void keep_time(const char *name, SearchLimits limits, int64_t most_ms) {
     enum { OVERHEAD_MS = 20 }; // the default
     Engine *engine = engine_create(16);
-    Heart heart = {0};
-    TEST_ASSERT_EQUAL_INT(0, pthread_create(&heart.thread, NULL, beat, &heart));
+    Heartbeat *heart = heartbeat_start();
+    TEST_ASSERT_NOT_NULL(heart);
+    engine_new_game(engine); // builds what it needs
     int moves = getenv("HONE_LONG") ? 2000 : 25, over = 0, excused = 0;
     int64_t worst = 0;
     for (int i = 0; i < moves; i++) {
         Position pos;
         TEST_ASSERT_TRUE(position_from_fen(&pos, bench_fen(i % bench_count()), NULL));
         engine_set_position(engine, &pos, NULL);
-        atomic_store(&heart.longest, 0);
         int64_t cpu = cpu_ns();
         limits.start_ns = now_ns();
         SearchResult result = engine_search(engine, &limits, NULL);
@@ -63,15 +43,14 @@ static void keep_time(const char *name, SearchLimits limits, int64_t most_ms) {
         TEST_ASSERT_TRUE(movegen_is_legal(&pos, result.best));
         if (took > worst) worst = took;
         if (excess <= 0) continue;
-        if (atomic_load(&heart.longest) > STALL_NS || away > STALL_NS) {
+        if (away > STALL_NS || heartbeat_worst(heart, limits.start_ns, limits.start_ns + took) > STALL_NS) {
             excused++;
         } else {
             over++;
             fprintf(stderr, "%.1f ms too long: %s\n", (double)excess / 1e6, bench_fen(i % bench_count()));
         }
     }
-    atomic_store(&heart.stop, true);
-    pthread_join(heart.thread, NULL);
+    heartbeat_stop(heart);
     engine_destroy(engine);
     char text[160];
     snprintf(text, sizeof text, "%s: %d moves, worst %.1f ms, %d late, %d more while the machine stalled",

@@ -491,14 +491,18 @@ static void clocks_are_kept(void) {
                  {"go wtime -100 btime -100 winc 10 binc 10", 1},
                  {"go wtime 300 btime 300 movestogo 1", 240}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        dialogue_send(&d, "position fen %s", bench_fen(12));
-        settle(&d);
-        int64_t start_ms = now_ms();
-        dialogue_send(&d, "%s", cases[i].go);
-        bestmove(&d);
-        // A second for a machine that is busy with other things: the sharp test measures stalls, see
-        // test_time.
-        TEST_ASSERT_TRUE_MESSAGE(now_ms() - start_ms <= cases[i].most + 1000, cases[i].go);
+        // A second for a machine that is busy with other things, and three attempts: an engine that is late
+        // always is not excused. The sharp test measures stalls, see test_time.
+        int64_t least = INT64_MAX;
+        for (int attempt = 0; attempt < 3 && least > cases[i].most + 1000; attempt++) {
+            dialogue_send(&d, "position fen %s", bench_fen(12));
+            settle(&d);
+            int64_t start_ms = now_ms();
+            dialogue_send(&d, "%s", cases[i].go);
+            bestmove(&d);
+            if (now_ms() - start_ms < least) least = now_ms() - start_ms;
+        }
+        TEST_ASSERT_TRUE_MESSAGE(least <= cases[i].most + 1000, cases[i].go);
     }
     quit(&d);
 }
@@ -599,6 +603,9 @@ static void the_command_line_does_what_it_says(void) {
     TEST_ASSERT_EQUAL_INT(0,
                           run((char *[]){Program, "diag", MATE_IN_2, "4", "LmrBase=50", "UseTT=false", NULL},
                               last, sizeof last));
+    TEST_ASSERT_EQUAL_INT(
+        0, run((char *[]){Program, "diag", "--suite", "3", "LmrBase=50", NULL}, last, sizeof last));
+    TEST_ASSERT_EQUAL_INT(0, run((char *[]){Program, "diag", "--help", NULL}, last, sizeof last));
     TEST_ASSERT_EQUAL_INT(0, run((char *[]){Program, "--help", NULL}, last, sizeof last));
 }
 
@@ -618,6 +625,7 @@ static void wrong_arguments_end_with_status_2(void) {
                             {Program, "diag", MATE_IN_2, "NoSuch=1"},
                             {Program, "diag", MATE_IN_2, "LmrBase=x"},
                             {Program, "diag", MATE_IN_2, "x"},
+                            {Program, "diag", "--suite", "x"},
                             {Program, "-h", "x"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         TEST_ASSERT_EQUAL_INT_MESSAGE(2, run(bad[i], last, sizeof last), bad[i][1]);

@@ -27,7 +27,8 @@ int datagen_judge(DatagenJudge *judge, int ply, int score) {
 // A game in progress.
 typedef struct Board {
     Position pos;
-    KeyStack keys; // of the positions before
+    KeyStack keys;  // of the positions before
+    uint64_t nodes; // searched so far
 } Board;
 
 static void make_move(Board *board, Move move) {
@@ -60,12 +61,13 @@ static bool draw_opening(const DatagenPlan *plan, uint64_t number, uint64_t seed
 }
 
 // The score from White, as it will be stored, and the move to play.
-static int think(const DatagenPlan *plan, Engine *engine, const Board *board, Move *best) {
+static int think(const DatagenPlan *plan, Engine *engine, Board *board, Move *best) {
     SearchLimits limits = {.soft_nodes = (uint64_t)plan->nodes,
                            .nodes = (uint64_t)plan->nodes * (uint64_t)plan->hard};
     engine_set_position(engine, &board->pos, &board->keys);
     SearchResult result = engine_search(engine, &limits, NULL);
     *best = result.best;
+    board->nodes += result.nodes;
     return gamedata_score(board->pos.stm == WHITE ? result.score : -result.score);
 }
 
@@ -92,19 +94,21 @@ static bool play_on(const DatagenPlan *plan, Engine *engine, bool audit, const _
 }
 
 bool datagen_play(const DatagenPlan *plan, Engine *engine, uint64_t number, const _Atomic bool *interrupt,
-                  DataGame *game) {
+                  DataGame *game, uint64_t *nodes) {
     uint64_t seed = random_at(plan->seed, STREAM_GAME, number);
-    bool audit = random_below(random_at(seed, STREAM_AUDIT, 0), 100) < DATAGEN_AUDIT;
-    Board board;
-    Move move;
+    bool audit = random_below(random_at(seed, STREAM_AUDIT, 0), 100) < DATAGEN_AUDIT, finished = false;
+    Board board = {0};
     engine_new_game(engine);
     for (uint64_t try = 0; try < TRIES && !atomic_load(interrupt); try++) {
+        Move move;
         if (!draw_opening(plan, number, seed, try, &board, game)) continue;
         int score = think(plan, engine, &board, &move);
         if (abs(score) > DATAGEN_REJECT) continue;
-        return play_on(plan, engine, audit, interrupt, &board, game, move, score);
+        finished = play_on(plan, engine, audit, interrupt, &board, game, move, score);
+        break;
     }
-    return false;
+    *nodes = board.nodes;
+    return finished;
 }
 
 // --- settings
@@ -210,9 +214,17 @@ static bool reached(const Run *run) {
            (plan->positions && positions(all) >= plan->positions);
 }
 
+// What a worker hands over.
+typedef struct Played {
+    DataGame game;
+    uint64_t nodes;
+} Played;
+
 static bool pool_play(void *context, int worker, uint64_t number, void *result) {
     Run *run = context;
-    return datagen_play(run->plan, run->engines[worker], number, &run->interrupt, result);
+    Played *played = result;
+    return datagen_play(run->plan, run->engines[worker], number, &run->interrupt, &played->game,
+                        &played->nodes);
 }
 
 static void pool_record(void *context, uint64_t number, const void *result) {
@@ -222,7 +234,7 @@ static void pool_record(void *context, uint64_t number, const void *result) {
 static bool pool_consume(void *context, uint64_t number, void *result) {
     Run *run = context;
     GameTally *all = &run->report->all;
-    const DataGame *game = result;
+    const DataGame *game = &((const Played *)result)->game;
     if (run->error.text[0]) return false;
     if (!gamewriter_add(run->writer, game, &run->error)) return false;
     if ((number + 1) % SYNC_GAMES == 0 && !gamewriter_flush(run->writer, &run->error)) return false;
@@ -230,6 +242,7 @@ static bool pool_consume(void *context, uint64_t number, void *result) {
     all->plies += (uint64_t)game->ply_count;
     all->random_plies += (uint64_t)game->random_plies;
     all->results[game->result]++;
+    run->report->nodes += ((const Played *)result)->nodes;
     return !reached(run);
 }
 
@@ -278,7 +291,8 @@ static void progress(const Run *run, const char *end) {
 static void pool_tick(void *context) {
     Run *run = context;
     int64_t now = now_ms(), pause = run->live ? 1000 : PLAIN_SECONDS * 1000;
-    if (run->plan->minutes > 0 && (double)(now - run->start_ms) >= run->plan->minutes * 60000 && !run->time_up) {
+    if (run->plan->minutes > 0 && (double)(now - run->start_ms) >= run->plan->minutes * 60000 &&
+        !run->time_up) {
         run->time_up = true; // what is in flight is finished and kept
         stop_request(run->stop, 1);
     }
@@ -303,7 +317,7 @@ static bool play_all(Run *run, Error *error) {
                            .first = run->report->all.games,
                            .end = run->plan->games ? run->plan->games : UINT64_MAX,
                            .window = WINDOW + 2 * (uint64_t)run->plan->concurrency,
-                           .result_size = sizeof(DataGame)};
+                           .result_size = sizeof(Played)};
     const PoolHooks hooks = {.play = pool_play,
                              .record = pool_record,
                              .consume = pool_consume,

@@ -27,9 +27,10 @@ enum {
 typedef struct DatagenPlan {
     // These make the games; they stand in the file.
     uint64_t seed;
-    int nodes, hard;  // soft limit of nodes a move, and the hard one as a multiple of it
-    int hash;         // megabytes
-    int dfrc;         // percent of the games that start from a double Chess960 position
+    int nodes,
+        hard; // soft limit of nodes a move (it costs three to four times that), hard one in its multiples
+    int hash; // megabytes
+    int dfrc; // percent of the games that start from a double Chess960 position
     int random_plies; // moves drawn at random; every second game has one more
     int option_count;
     struct {
@@ -43,9 +44,9 @@ typedef struct DatagenPlan {
     bool quiet;
 } DatagenPlan;
 
-// What the command starts from.
+// What the command starts from: with these, a move costs about 1,300 nodes.
 #define DATAGEN_DEFAULTS                                                                                     \
-    ((DatagenPlan){.seed = 1, .nodes = 1000, .hard = 8, .hash = 1, .random_plies = 8, .concurrency = 1})
+    ((DatagenPlan){.seed = 1, .nodes = 350, .hard = 8, .hash = 1, .random_plies = 8, .concurrency = 1})
 
 // What adjudication remembers of a game.
 typedef struct DatagenJudge {
@@ -63,14 +64,16 @@ Engine *datagen_engine(const DatagenPlan *plan, Error *error);
 // digest of a few searches, which stands for the engine's code, parameters and net.
 bool datagen_settings(const DatagenPlan *plan, char *text, size_t size, Error *error);
 
-// Plays game number; false if *interrupt was set on the way (or no opening was found in many tries).
+// Plays game number and says how many nodes it took; false if *interrupt was set on the way (or no opening
+// was found in many tries).
 bool datagen_play(const DatagenPlan *plan, Engine *engine, uint64_t number, const _Atomic bool *interrupt,
-                  DataGame *game);
+                  DataGame *game, uint64_t *nodes);
 
 // How a run ended.
 typedef struct DatagenReport {
     GameTally before; // what the file held already
     GameTally all;    // what it holds now
+    uint64_t nodes;   // searched in this run's games
     double seconds;   // of this run
     bool stopped;     // asked to, before the goal
 } DatagenReport;

@@ -31,7 +31,7 @@ static void print_help(void) {
         "draw at ply %d; %d %% of the games are played to their end. Openings beyond %d are drawn anew.\n"
         "Examples:\n"
         "  hone-tune datagen --out games.hone --games 10000\n"
-        "  hone-tune datagen --out more.hone --minutes 60 --nodes 1500 --seed 2 --dfrc 20\n",
+        "  hone-tune datagen --out more.hone --minutes 60 --nodes 500 --seed 2 --dfrc 20\n",
         plan.nodes, plan.hard, plan.hash, plan.seed, plan.random_plies, plan.dfrc, DATAGEN_WIN_SCORE,
         DATAGEN_WIN_PLIES, DATAGEN_DRAW_SCORE, DATAGEN_DRAW_PLIES, DATAGEN_DRAW_FROM, DATAGEN_CAP,
         DATAGEN_AUDIT, DATAGEN_REJECT);
@@ -124,10 +124,12 @@ int datagen_main(int argc, char **argv) {
     uint64_t games = report.all.games - report.before.games;
     uint64_t found =
         report.all.plies - report.all.random_plies - report.before.plies + report.before.random_plies;
+    double seconds = report.seconds > 0 ? report.seconds : 1, moves = found ? (double)found : 1;
     printf("%s: %" PRIu64 " games and %" PRIu64
-           " positions more in %.1f s (%.2f M positions an hour), %" PRIu64 " games in all%s\n",
-           plan.out, games, found, report.seconds,
-           report.seconds > 0 ? (double)found / report.seconds * 3600 / 1e6 : 0, report.all.games,
+           " positions more in %.1f s: %.2f M positions an hour, %.0f nodes "
+           "each, %.2f M nodes a second; %" PRIu64 " games in all%s\n",
+           plan.out, games, found, report.seconds, (double)found / seconds * 3600 / 1e6,
+           (double)report.nodes / moves, (double)report.nodes / seconds / 1e6, report.all.games,
            report.stopped ? "; stopped: the same command goes on" : "");
     return 0;
 }

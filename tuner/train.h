@@ -23,7 +23,7 @@ typedef struct TrainPlan {
     double lambda_start, lambda_end; // share of the result in the target, the rest is the score
     double power;                    // the loss is |p - target|^power
     double round_from;               // from this share of the run on, positions see rounded weights
-    double score_scale;              // a score s is worth 1 / (1 + exp(-s / scale))
+    int score_scale; // a score s is worth 1 / (1 + exp(-s / scale)), and the net speaks in such scores
     uint64_t seed;
     int threads; // changes nothing but the time
 } TrainPlan;
@@ -39,7 +39,7 @@ typedef struct TrainPlan {
                  .lambda_end = .6,                                                                           \
                  .power = 2,                                                                                 \
                  .round_from = .8,                                                                           \
-                 .score_scale = NNUE_SCALE,                                                                  \
+                 .score_scale = 200,                                                                         \
                  .seed = 1,                                                                                  \
                  .threads = 2})
 

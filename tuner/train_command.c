@@ -32,7 +32,7 @@ static void print_help(void) {
            "                       share of the result in the target, from the first step to the last (%g, "
            "%g)\n"
            "  --power X            the loss is |p - target|^X (%g)\n"
-           "  --score-scale X      a score s counts as 1 / (1 + exp(-s / X)) (%g)\n"
+           "  --score-scale X      a score s counts as 1 / (1 + exp(-s / X)) (%d); the net speaks in such scores\n"
            "  --round-from X       from this share of the run on, train with weights rounded as in the "
            "engine (%g)\n"
            "  --start-from NET     begin with the weights of a net\n",
@@ -97,7 +97,7 @@ static bool read_value(Command *c, const char *key, const char *value, Error *er
     if (strcmp(key, "lambda-end") == 0) return parse_real(value, 0, 1, &plan->lambda_end, error);
     if (strcmp(key, "power") == 0) return parse_real(value, 1.5, 4, &plan->power, error);
     if (strcmp(key, "round-from") == 0) return parse_real(value, 0, 1, &plan->round_from, error);
-    if (strcmp(key, "score-scale") == 0) return parse_real(value, 1, 10000, &plan->score_scale, error);
+    if (strcmp(key, "score-scale") == 0) return read_whole(value, 1, NNUE_SCALE_MAX, &plan->score_scale, error);
     if (strcmp(key, "skip") == 0) return read_whole(value, 0, GAMEDATA_MAX_PLIES, &filter->skip, error);
     if (strcmp(key, "max-score") == 0)
         return read_whole(value, 1, GAMEDATA_SCORE_MAX, &filter->max_score, error);

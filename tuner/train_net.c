@@ -6,8 +6,8 @@
 
 #include "engine/nnue.h"
 
-double train_value(const float *w, int hidden, const TrainPosition *position) {
-    const int bucket = train_bucket(position);
+double train_value(const float *w, const TrainPlan *plan, const TrainPosition *position) {
+    const int hidden = plan->hidden, bucket = train_bucket(position);
     TrainInputs inputs;
     train_inputs(position, &inputs);
     double out = w[train_at_output_bias(hidden, bucket)];
@@ -19,7 +19,7 @@ double train_value(const float *w, int hidden, const TrainPosition *position) {
             sum = sum < 0 ? 0 : sum > 1 ? 1 : sum;
             out += sum * sum * w[train_at_output(hidden, bucket, side, n)];
         }
-    return out * NNUE_SCALE;
+    return out * plan->score_scale;
 }
 
 // Rounds one number and counts what does not fit.
@@ -36,7 +36,8 @@ typedef struct Numbers {
     int32_t output_biases[NNUE_BUCKETS];
 } Numbers;
 
-static NetWeights quantise(const float *w, int hidden, Numbers *numbers, int *clipped) {
+static NetWeights quantise(const float *w, const TrainPlan *plan, Numbers *numbers, int *clipped) {
+    const int hidden = plan->hidden;
     for (int n = 0; n < hidden; n++) {
         for (int input = 0; input < NNUE_INPUTS; input++)
             numbers->features[input * hidden + n] =
@@ -51,14 +52,15 @@ static NetWeights quantise(const float *w, int hidden, Numbers *numbers, int *cl
         numbers->output_biases[bucket] =
             round_to(w[train_at_output_bias(hidden, bucket)], NNUE_QA * NNUE_QB, INT32_MAX / 4, clipped);
     return (NetWeights){.hidden = hidden,
+                        .scale = plan->score_scale,
                         .features = numbers->features,
                         .biases = numbers->biases,
                         .outputs = numbers->outputs,
                         .output_biases = numbers->output_biases};
 }
 
-static void compare(const float *seen, const float *behind, int hidden, const Net *net, const TrainList *list,
-                    size_t most, TrainRounding *rounding) {
+static void compare(const float *seen, const float *behind, const TrainPlan *plan, const Net *net,
+                    const TrainList *list, size_t most, TrainRounding *rounding) {
     const size_t count = list->count < most ? list->count : most;
     double sum = 0, unrounded = 0;
     for (size_t i = 0; i < count; i++) {
@@ -66,8 +68,8 @@ static void compare(const float *seen, const float *behind, int hidden, const Ne
         Position pos;
         train_unpack(packed, &pos);
         const int value = nnue_value(net, &pos);
-        const double miss = fabs(train_value(seen, hidden, packed) - value);
-        unrounded += fabs(train_value(behind, hidden, packed) - value);
+        const double miss = fabs(train_value(seen, plan, packed) - value);
+        unrounded += fabs(train_value(behind, plan, packed) - value);
         sum += miss, rounding->worst = fmax(rounding->worst, miss);
     }
     rounding->positions = count;
@@ -84,9 +86,9 @@ bool train_save(const TrainState *state, const TrainPlan *plan, const char *path
     if (numbers && rounded) {
         train_round(plan->hidden, state->weights, rounded);
         const float *seen = train_rounds(plan, plan->steps - 1) ? rounded : state->weights;
-        const NetWeights weights = quantise(seen, plan->hidden, numbers, &rounding->clipped);
+        const NetWeights weights = quantise(seen, plan, numbers, &rounding->clipped);
         if (net_save(path, &weights, note, error)) net = net_load(path, error);
-        if (net) compare(seen, state->weights, plan->hidden, net, list, most, rounding);
+        if (net) compare(seen, state->weights, plan, net, list, most, rounding);
         if (net) net_release(net);
     } else {
         error_set(error, "not enough memory");

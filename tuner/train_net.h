@@ -14,7 +14,7 @@ typedef struct TrainRounding {
 } TrainRounding;
 
 // What a position is worth to the side to move, in centipawns, by the floats.
-double train_value(const float *weights, int hidden, const TrainPosition *position);
+double train_value(const float *weights, const TrainPlan *plan, const TrainPosition *position);
 
 // Rounds the weights of a run at its end, writes the net with its note, reads it back and compares it with
 // the floats on at most so many positions of a list.

@@ -55,7 +55,7 @@ static void write_settings(Run *run) {
              plan->hidden, plan->batch, (long long)plan->steps, (long long)plan->warm_up, plan->rate,
              plan->rate_end);
     add_text(text, size,
-             "decay %.9g\nlambda-start %.9g\nlambda-end %.9g\npower %.9g\nscore-scale %.9g\nround-from "
+             "decay %.9g\nlambda-start %.9g\nlambda-end %.9g\npower %.9g\nscore-scale %d\nround-from "
              "%.9g\n",
              plan->decay, plan->lambda_start, plan->lambda_end, plan->power, plan->score_scale,
              plan->round_from);
