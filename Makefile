@@ -111,7 +111,12 @@ $(TBUILD)/%.o: %.c | deps
 	@mkdir -p $(@D)
 	@$(CC) $(TESTING) $(FILEFLAGS) $(if $(filter tests/%,$<),$(UNITYFLAGS)) -MMD -MP -c $< -o $@
 
-$(BUILD)/%.o $(TBUILD)/%.o: %.S | deps
+# Two rules: one pattern rule with two targets would make both at once, so the second would be missing.
+$(BUILD)/%.o: %.S | deps
+	@mkdir -p $(@D)
+	@$(CC) -I. $(FILEFLAGS) -MMD -MP -c $< -o $@
+
+$(TBUILD)/%.o: %.S | deps
 	@mkdir -p $(@D)
 	@$(CC) -I. $(FILEFLAGS) -MMD -MP -c $< -o $@
 

@@ -13,6 +13,7 @@
 #include "tuner/spsa_command.h"
 #include "tuner/texel.h"
 #include "tuner/train_command.h"
+#include "tuner/wdl_fit.h"
 
 // One subcommand: its name, its handler and what it does in half a line. A handler gets its own name as
 // argv[0] and returns the exit status: 0, 1 where the work failed, 2 where the command line was wrong.
@@ -30,6 +31,7 @@ static const Command Commands[] = {
     {"simulate", simulate_main, "tuners on simulated games: how much Elo each regains"},
     {"texel", texel_main, "fits the hand-written evaluation to positions with results"},
     {"train", train_main, "trains a net on games and writes it"},
+    {"wdl", wdl_fit_main, "what a score means in wins, draws and losses, fitted to games"},
     {"datagen", datagen_main, "games against itself, for training a net"},
     {"data", data_main, "checks, counts, shows and merges files of such games"},
 };
