@@ -38,6 +38,7 @@ typedef struct NetWeights {
     const int32_t *output_biases; // [NNUE_BUCKETS], scaled by QA x QB
 } NetWeights;
 
+// The code that computes with a net; see nnue_kernel.h.
 struct NnueKernel;
 
 // A net in memory; made by net_parse or net_load, ended by the last net_release.

@@ -29,6 +29,7 @@ static inline __attribute__((always_inline)) void update_tile(int16_t *to, const
     for (int i = 0; i < count; i++) out[i] = sums[i];
 }
 
+// All sums: in wide tiles, what is left in narrow ones.
 static void update(int16_t *to, const int16_t *from, const NnueRows *rows, int hidden) {
     enum { WIDE = 8, NARROW = 32 / LANES < 8 ? 32 / LANES : 8 };
     int at = 0;
@@ -75,8 +76,10 @@ static inline int32_t output_half(const int16_t *sums, const int16_t *weights, i
 }
 #endif
 
+// Both parts.
 static int32_t output(const int16_t *own, const int16_t *other, const int16_t *weights, int hidden) {
     return output_half(own, weights, hidden) + output_half(other, weights + hidden, hidden);
 }
 
+// What the includer asked for.
 const NnueKernel KERNEL = {KERNEL_NAME, update, output};

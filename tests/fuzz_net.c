@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char *bytes = calloc(1, whole + 1);
     if (!bytes) return 0;
     if (size) memcpy(bytes, data, size);
-    if (whole >= HEADER && data[HEADER - 1] != 255) {
+    if (whole >= HEADER && data[size - 1] != 255) {
         uint32_t crc = crc32_of(0, bytes + HEADER, whole - HEADER);
         memcpy(bytes + 40, &crc, sizeof crc);
     }

@@ -115,9 +115,10 @@ static void test_games(void) {
     static DataStats stats;
     char path[100];
     Error error = {""};
-    DatagenPlan plan = make_plan(in_folder(path, "games"), 150, 2);
+    DatagenPlan plan = make_plan(in_folder(path, "games"), 64, 2);
+    plan.nodes = 120;
     DatagenReport report = run(&plan);
-    TEST_ASSERT_EQUAL_UINT64(150, report.all.games);
+    TEST_ASSERT_EQUAL_UINT64(64, report.all.games);
     GameReader *reader = gamereader_open(path, &error);
     TEST_ASSERT_NOT_NULL_MESSAGE(reader, error.text);
     TEST_ASSERT_TRUE(datastats_init(&stats, report.all.plies));
@@ -126,18 +127,18 @@ static void test_games(void) {
         datastats_add(&stats, &game);
     }
     TEST_ASSERT_EQUAL_STRING("", error.text);
-    TEST_ASSERT_EQUAL_UINT64(150, gamereader_games(reader));
+    TEST_ASSERT_EQUAL_UINT64(64, gamereader_games(reader));
     TEST_ASSERT_EQUAL_UINT64(report.all.plies, stats.plies);
     double bytes = (double)gamereader_bytes(reader) / (double)stats.plies;
     TEST_ASSERT_TRUE_MESSAGE(bytes < 2.3, "more than 2.3 bytes a ply");
-    TEST_ASSERT_GREATER_THAN_UINT64(15, stats.chess960);
-    TEST_ASSERT_LESS_THAN_UINT64(60, stats.chess960);
-    TEST_ASSERT_GREATER_THAN_UINT64(3, stats.audited);
-    TEST_ASSERT_LESS_THAN_UINT64(40, stats.audited);
-    TEST_ASSERT_GREATER_THAN_UINT64(50, stats.adjudicated);
+    TEST_ASSERT_GREATER_THAN_UINT64(3, stats.chess960);
+    TEST_ASSERT_LESS_THAN_UINT64(30, stats.chess960);
+    TEST_ASSERT_GREATER_THAN_UINT64(0, stats.audited);
+    TEST_ASSERT_LESS_THAN_UINT64(20, stats.audited);
+    TEST_ASSERT_GREATER_THAN_UINT64(15, stats.adjudicated);
     TEST_ASSERT_TRUE_MESSAGE(datastats_agreement(&stats) > 0.75, "scores and results do not agree");
-    printf("150 games at 40 nodes: %.3f bytes a ply, %.1f plies a game, agreement %.1f %%\n", bytes,
-           (double)stats.plies / 150, 100 * datastats_agreement(&stats));
+    printf("64 games at 120 nodes: %.3f bytes a ply, %.1f plies a game, agreement %.1f %%\n", bytes,
+           (double)stats.plies / 64, 100 * datastats_agreement(&stats));
     datastats_free(&stats);
     gamereader_close(reader);
 }

@@ -137,6 +137,21 @@ static void test_move_order(void) {
     }
 }
 
+// Bytes that are no game are refused, or are one by chance; nothing else happens.
+static void test_noise(void) {
+    static DataGame game;
+    Error error;
+    for (uint64_t seed = 0; seed < 20000; seed++) {
+        size_t size = random_at(seed, 7, 0) % 200;
+        uint8_t *bytes = malloc(size ? size : 1);
+        for (size_t i = 0; i < size; i++) bytes[i] = (uint8_t)(random_at(seed, 8, i) % (seed % 2 ? 24 : 256));
+        size_t took = gamedata_decode(bytes, size, &game, &error);
+        TEST_ASSERT_LESS_OR_EQUAL_UINT64(size, took);
+        if (took) TEST_ASSERT_LESS_OR_EQUAL_INT(GAMEDATA_MAX_PLIES, game.ply_count);
+        free(bytes);
+    }
+}
+
 static void test_refused_games(void) {
     static DataGame game;
     uint8_t bytes[GAMEDATA_GAME_BYTES];
@@ -348,6 +363,7 @@ int main(void) {
     UNITY_BEGIN();
     RUN_TEST(test_round_trip);
     RUN_TEST(test_move_order);
+    RUN_TEST(test_noise);
     RUN_TEST(test_refused_games);
     RUN_TEST(test_file_in_one_and_in_parts);
     RUN_TEST(test_torn_everywhere);

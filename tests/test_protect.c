@@ -516,6 +516,9 @@ static void probe_null_guards(SearchThread *t) {
     ss = stand(t, "4k3/p7/8/8/8/8/PPPPPPPP/4K3 w - - 0 1");
     n = node_make(ss, 99, 100, 4, 800);
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, null_move(t, ss, &n), "pawns alone: zugzwang is near");
+    ss = stand(t, QueenUp);
+    n = node_make(ss, 4999, 5000, 4, 6000);
+    TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, null_move(t, ss, &n), "passing does not keep what is claimed");
 }
 
 static void null_moves_are_not_tried_twice_in_a_row_with_pawns_alone_or_against_the_evidence(void) {
@@ -579,16 +582,20 @@ static void probe_probcut(SearchThread *t) {
     ss->excluded = read_move(ss, "d1d8");
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, probcut(t, ss, &n), "the excluded move is no capture to try");
     ss->excluded = MOVE_NONE;
+    n = node_make(ss, 3999, 4000, 5, 5000);
+    TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, probcut(t, ss, &n), "a queen is not enough for that");
 
     ss = stand(t, mate);
     n = node_make(ss, -1, 0, 5, 0);
     TEST_ASSERT_EQUAL_INT_MESSAGE(0, probcut(t, ss, &n), "a mate in a reduced search is worth beta");
     ss = stand(t, mate);
-    n = node_make(ss, SCORE_MATE - 31, SCORE_MATE - 30, 5, 0);
+    n = node_make(ss, SCORE_MATE - 31, SCORE_MATE - 30, 5, SCORE_MATE - 30);
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, probcut(t, ss, &n), "mates are not guessed at");
     n = node_make(ss, -SCORE_MATE + 29, -SCORE_MATE + 30, 5, 0);
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, probcut(t, ss, &n), "nor being mated");
-    n = node_make(ss, SCORE_EVAL_MAX - 51, SCORE_EVAL_MAX - 50, 5, 0);
+    n = node_make(ss, -SCORE_TB_WIN_IN_MAX - 1, -SCORE_TB_WIN_IN_MAX, 5, 0);
+    TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, probcut(t, ss, &n), "nor a lost table");
+    n = node_make(ss, SCORE_EVAL_MAX - 51, SCORE_EVAL_MAX - 50, 5, SCORE_EVAL_MAX - 50);
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, probcut(t, ss, &n), "the margin must not reach into the mates");
     TEST_ASSERT_EQUAL_UINT64(0, nodes_of(t));
 }

@@ -9,32 +9,32 @@
 
 static void print_help(void) {
     const DatagenPlan plan = DATAGEN_DEFAULTS;
-    printf(
-        "hone-tune datagen --out FILE (--games N | --positions N | --minutes M) [options]\n"
-        "Hone plays itself and stores every ply with its score, about two bytes each. The same command\n"
-        "goes on where a run ended or was killed; Ctrl-C ends after the games in flight. A file is a\n"
-        "function of its settings: the same at any concurrency.\n"
-        "  --out FILE          the file of games\n"
-        "  --games N           until the file has so many games\n"
-        "  --positions N       until it has so many positions with a score\n"
-        "  --minutes M         for so long\n"
-        "  --nodes N           nodes a move, checked after each iteration and scaled as time would be (%d)\n"
-        "  --hard N            never more than N times that (%d)\n"
-        "  --hash N            megabytes of each engine's table (%d)\n"
-        "  --seed N            of the openings (%" PRIu64 ")\n"
-        "  --random-plies N    moves drawn at random; every second game has one more (%d)\n"
-        "  --dfrc PERCENT      games from double Chess960 positions (%d)\n"
-        "  --option NAME=VALUE of the engine; may be repeated\n"
-        "  --concurrency N     games side by side (default: the number of cores)\n"
-        "  --quiet             no progress\n"
-        "Adjudication: a win at %d centipawns for %d plies, a draw within %d for %d plies from ply %d, a\n"
-        "draw at ply %d; %d %% of the games are played to their end. Openings beyond %d are drawn anew.\n"
-        "Examples:\n"
-        "  hone-tune datagen --out games.hone --games 10000\n"
-        "  hone-tune datagen --out more.hone --minutes 60 --nodes 500 --seed 2 --dfrc 20\n",
-        plan.nodes, plan.hard, plan.hash, plan.seed, plan.random_plies, plan.dfrc, DATAGEN_WIN_SCORE,
-        DATAGEN_WIN_PLIES, DATAGEN_DRAW_SCORE, DATAGEN_DRAW_PLIES, DATAGEN_DRAW_FROM, DATAGEN_CAP,
-        DATAGEN_AUDIT, DATAGEN_REJECT);
+    printf("hone-tune datagen --out FILE (--games N | --positions N | --minutes M) [options]\n"
+           "Hone plays itself and stores every ply with its score, about two bytes each. The same command\n"
+           "goes on where a run ended or was killed; Ctrl-C ends after the games in flight. A file is a\n"
+           "function of its settings: the same at any concurrency.\n"
+           "  --out FILE          the file of games\n"
+           "  --games N           until the file has so many games\n"
+           "  --positions N       until it has so many positions with a score\n"
+           "  --minutes M         for so long\n"
+           "  --nodes N           soft limit of nodes a move, looked at after each iteration and scaled as\n"
+           "                      time would be; a move costs three to four times that (%d)\n"
+           "  --hard N            never more than N times that (%d)\n"
+           "  --hash N            megabytes of each engine's table (%d)\n"
+           "  --seed N            of the openings (%" PRIu64 ")\n"
+           "  --random-plies N    moves drawn at random; every second game has one more (%d)\n"
+           "  --dfrc PERCENT      games from double Chess960 positions (%d)\n"
+           "  --option NAME=VALUE of the engine; may be repeated\n"
+           "  --concurrency N     games side by side (default: the number of cores)\n"
+           "  --quiet             no progress\n"
+           "Adjudication: a win at %d centipawns for %d plies, a draw within %d for %d plies from ply %d, a\n"
+           "draw at ply %d; %d %% of the games are played to their end. Openings beyond %d are drawn anew.\n"
+           "Examples:\n"
+           "  hone-tune datagen --out games.hone --games 10000\n"
+           "  hone-tune datagen --out more.hone --minutes 60 --nodes 500 --seed 2 --dfrc 20\n",
+           plan.nodes, plan.hard, plan.hash, plan.seed, plan.random_plies, plan.dfrc, DATAGEN_WIN_SCORE,
+           DATAGEN_WIN_PLIES, DATAGEN_DRAW_SCORE, DATAGEN_DRAW_PLIES, DATAGEN_DRAW_FROM, DATAGEN_CAP,
+           DATAGEN_AUDIT, DATAGEN_REJECT);
 }
 
 static bool add_option(DatagenPlan *plan, const char *text, Error *error) {

@@ -9,7 +9,7 @@
 enum { GAMEDATA_MAX_PLIES = 512 };
 
 // One game. Scores are in centipawns from White, mates clipped to +-GAMEDATA_SCORE_MAX; random plies have
-// none.
+// none. scores[i] is that of the position before moves[i].
 typedef struct DataGame {
     Position start;   // the standard or a double Chess960 start position
     int ply_count;    // random ones and played ones
@@ -40,9 +40,10 @@ bool gamereader_chunk(GameReader *reader, const uint8_t **bytes, size_t *size, u
 // The settings that the file was made with, lines of `name value`; lives as long as the reader.
 const char *gamereader_settings(const GameReader *reader);
 
-// How many games were read so far, and the bytes of an unfinished chunk at the end (known when it is
-// reached).
+// How many games were read so far.
 uint64_t gamereader_games(const GameReader *reader);
+
+// The bytes of an unfinished chunk at the end of the file, known when it is reached.
 uint64_t gamereader_torn(const GameReader *reader);
 
 // The bytes of the whole file.
