@@ -60,10 +60,10 @@ static double blend(const MctsEdge *edge, double value, uint32_t visits, double 
 }
 
 static double promise(const MctsEdge *edge, const Measure *by) {
-    uint64_t stat = mcts_load_stat(edge);
-    uint32_t visits = mctsstat_visits(stat);
-    double losses = mctsstat_under_way(stat) * by->virtual_loss, weight = visits + losses;
-    double value = visits ? (double)mctsstat_value(stat) / MCTS_ONE : by->untried;
+    uint64_t stat = mctstree_load(edge);
+    uint32_t visits = mctstree_visits(stat);
+    double losses = mctstree_under_way(stat) * by->virtual_loss, weight = visits + losses;
+    double value = visits ? (double)mctstree_value(stat) / MCTS_ONE : by->untried;
     if (by->rave > 0) value = blend(edge, value, visits, by->rave);
     if (losses > 0) value = visits ? (value * visits - losses) / weight : value - losses;
     return value + by->explore * (edge->prior / 65536.0) / (1 + weight);
@@ -75,16 +75,16 @@ static MctsEdge *select_edge(const SearchThread *t, const MctsNode *node) {
     MctsEdge *edges = t->shared->tree->edges + node->first, *best = NULL;
     double tried = 0, most = 0;
     for (int i = 0; i < node->count; i++)
-        if (mctsstat_visits(mcts_load_stat(&edges[i]))) tried += edges[i].prior / 65536.0;
+        if (mctstree_visits(mctstree_load(&edges[i]))) tried += edges[i].prior / 65536.0;
     uint32_t visits = atomic_load_explicit(&node->visits, memory_order_relaxed);
     Measure by = {
         .explore = p->MctsCpuct / 100.0 * sqrt(visits),
-        .untried = (double)mcts_node_value(node) / MCTS_ONE - p->MctsFpu / 100.0 * sqrt(tried),
+        .untried = (double)mctstree_node_value(node) / MCTS_ONE - p->MctsFpu / 100.0 * sqrt(tried),
         .virtual_loss = p->MctsVirtualLoss / 100.0,
         .rave = p->MctsAmaf ? p->MctsRave : 0,
     };
     for (int i = 0; i < node->count; i++) {
-        if (mcts_load_proof(&edges[i].proof)) continue;
+        if (mctstree_proof(&edges[i].proof)) continue;
         double worth = promise(&edges[i], &by);
         if (best && worth <= most) continue;
         best = &edges[i];
@@ -140,7 +140,7 @@ static MctsNode *enter(SearchThread *t, StackEntry *ss, MctsEdge *edge, Playout 
     if (!known && s->params.MctsShared) {
         child = mctstree_find(m, mctstree_key(&ss->pos));
         t->run.count[ID_MctsShared] += child != 0;
-        if (child) playout->value = mcts_node_value(&m->nodes[child]);
+        if (child) playout->value = mctstree_node_value(&m->nodes[child]);
     }
     if (!known) {
         if (child == 0) child = new_leaf(t, ss, playout);
@@ -151,9 +151,9 @@ static MctsNode *enter(SearchThread *t, StackEntry *ss, MctsEdge *edge, Playout 
     }
     MctsNode *node = &m->nodes[child];
     bool onward =
-        mcts_load_proof(&node->proof) == 0 && playout->count < TREE_PLIES && mctstree_grown(t, node, ss);
-    playout->value = mcts_node_value(node);
-    return onward && node->count > 0 && mcts_load_proof(&node->proof) == 0 ? node : NULL;
+        mctstree_proof(&node->proof) == 0 && playout->count < TREE_PLIES && mctstree_grown(t, node, ss);
+    playout->value = mctstree_node_value(node);
+    return onward && node->count > 0 && mctstree_proof(&node->proof) == 0 ? node : NULL;
 }
 
 // Forgets a playout that could not be finished.
@@ -173,7 +173,7 @@ static bool descend(SearchThread *t, Playout *playout) {
         MctsEdge *edge = select_edge(t, node);
         // Two positions with one key would bring an illegal move: take the node as a leaf.
         if (!edge || (s->params.MctsShared && !movegen_is_legal(&ss->pos, edge->move))) {
-            playout->value = edge ? mcts_node_value(node) : -MCTS_ONE;
+            playout->value = edge ? mctstree_node_value(node) : -MCTS_ONE;
             break;
         }
         atomic_fetch_add_explicit(&edge->stat, MCTS_UNDER_WAY, memory_order_relaxed);
@@ -194,14 +194,14 @@ static bool descend(SearchThread *t, Playout *playout) {
 // Adds a visit to an edge. If it has a child, the edge is worth what the child is by now; if not, the average
 // of what came back. Returns by how much visits x value has grown.
 static int64_t visit_edge(MctsEdge *edge, int value, bool whole) {
-    uint64_t before = mcts_load_stat(edge), after;
+    uint64_t before = mctstree_load(edge), after;
     int64_t sum, grown_to;
     do {
-        int64_t visits = mctsstat_visits(before);
-        sum = visits * mctsstat_value(before);
+        int64_t visits = mctstree_visits(before);
+        sum = visits * mctstree_value(before);
         int now = whole ? value : (int)((sum + value) / (visits + 1));
         grown_to = (visits + 1) * now;
-        after = mctsstat_make((uint32_t)visits + 1, now, (uint64_t)mctsstat_under_way(before) - 1);
+        after = mctstree_stat((uint32_t)visits + 1, now, (uint64_t)mctstree_under_way(before) - 1);
     } while (!atomic_compare_exchange_weak_explicit(&edge->stat, &before, after, memory_order_relaxed,
                                                     memory_order_relaxed));
     return grown_to - sum;
@@ -209,20 +209,20 @@ static int64_t visit_edge(MctsEdge *edge, int value, bool whole) {
 
 // A move that is proven to lose will not be played: takes it out of its node's average.
 static void drop_edge(MctsNode *node, MctsEdge *edge) {
-    uint64_t before = mcts_load_stat(edge), after;
-    do after = mctsstat_make(0, -MCTS_ONE, (uint64_t)mctsstat_under_way(before) - 1);
+    uint64_t before = mctstree_load(edge), after;
+    do after = mctstree_stat(0, -MCTS_ONE, (uint64_t)mctstree_under_way(before) - 1);
     while (!atomic_compare_exchange_weak_explicit(&edge->stat, &before, after, memory_order_relaxed,
                                                   memory_order_relaxed));
-    int64_t visits = mctsstat_visits(before);
-    atomic_fetch_sub_explicit(&node->sum, visits * mctsstat_value(before), memory_order_relaxed);
+    int64_t visits = mctstree_visits(before);
+    atomic_fetch_sub_explicit(&node->sum, visits * mctstree_value(before), memory_order_relaxed);
     atomic_fetch_sub_explicit(&node->visits, (uint32_t)visits, memory_order_relaxed);
 }
 
 // Draws the conclusion for a node from an edge that has just been proven.
 static void conclude(MctsTree *m, MctsNode *node, int proof) {
-    int best = proof, old = mcts_load_proof(&node->proof);
+    int best = proof, old = mctstree_proof(&node->proof);
     for (int i = 0; i < node->count && best < 0; i++) {
-        int other = mcts_load_proof(&m->edges[node->first + (uint32_t)i].proof);
+        int other = mctstree_proof(&m->edges[node->first + (uint32_t)i].proof);
         if (other == 0) return;
         best = int_max(best, other);
     }
@@ -232,7 +232,7 @@ static void conclude(MctsTree *m, MctsNode *node, int proof) {
 // What an edge is proven to be worth to its mover after the playout, or 0.
 static int edge_proof(const Playout *playout, int i, const MctsNode *child, int rule50) {
     if (playout->drawn && i == playout->count - 1) return 0;
-    int proof = child ? mcts_load_proof(&child->proof) : i == playout->count - 1 ? playout->proof : 0;
+    int proof = child ? mctstree_proof(&child->proof) : i == playout->count - 1 ? playout->proof : 0;
     return proof_holds(proof, rule50 + 1) ? proof_above(proof) : 0;
 }
 
@@ -253,13 +253,13 @@ static void back_up(SearchThread *t, const Playout *playout) {
         const MctsNode *child = index ? &m->nodes[index] : NULL;
         int proof = edge_proof(playout, i, child, ss->pos.rule50);
         value = -value;
-        if (t->shared->params.MctsPrior) learn(t, ss, edge->move, value - mcts_node_value(node));
+        if (t->shared->params.MctsPrior) learn(t, ss, edge->move, value - mctstree_node_value(node));
         if (proof) atomic_store_explicit(&edge->proof, (int16_t)proof, memory_order_relaxed);
         if (proof < 0) {
             drop_edge(node, edge);
         } else {
             bool whole = child && !(playout->drawn && i == playout->count - 1);
-            int64_t more = visit_edge(edge, whole ? -mcts_node_value(child) : value, whole);
+            int64_t more = visit_edge(edge, whole ? -mctstree_node_value(child) : value, whole);
             atomic_fetch_add_explicit(&node->sum, more, memory_order_relaxed);
             atomic_fetch_add_explicit(&node->visits, 1, memory_order_relaxed);
         }
@@ -313,12 +313,12 @@ static bool play_out(SearchThread *t) {
 // Whether one edge is to be played rather than another: proven wins first (the shortest), then the most
 // visited, proven losses last (the longest).
 static bool preferred(const MctsEdge *a, const MctsEdge *b) {
-    int proof_a = mcts_load_proof(&a->proof), proof_b = mcts_load_proof(&b->proof);
+    int proof_a = mctstree_proof(&a->proof), proof_b = mctstree_proof(&b->proof);
     if (proof_a != proof_b) return proof_a > proof_b;
-    uint64_t stat_a = mcts_load_stat(a), stat_b = mcts_load_stat(b);
-    if (mctsstat_visits(stat_a) != mctsstat_visits(stat_b))
-        return mctsstat_visits(stat_a) > mctsstat_visits(stat_b);
-    return mctsstat_visits(stat_a) > 0 && mctsstat_value(stat_a) > mctsstat_value(stat_b);
+    uint64_t stat_a = mctstree_load(a), stat_b = mctstree_load(b);
+    if (mctstree_visits(stat_a) != mctstree_visits(stat_b))
+        return mctstree_visits(stat_a) > mctstree_visits(stat_b);
+    return mctstree_visits(stat_a) > 0 && mctstree_value(stat_a) > mctstree_value(stat_b);
 }
 
 static const MctsEdge *best_edge(const MctsTree *m, const MctsNode *node) {
@@ -330,11 +330,12 @@ static const MctsEdge *best_edge(const MctsTree *m, const MctsNode *node) {
 
 // The score to show for a root move.
 static int edge_score(const Search *s, const MctsEdge *edge) {
-    int proof = mcts_load_proof(&edge->proof);
+    int proof = mctstree_proof(&edge->proof);
     if (proof) return proof;
-    uint64_t stat = mcts_load_stat(edge);
-    return mctstree_unsquash(mctsstat_visits(stat) ? mctsstat_value(stat) : mcts_node_value(s->tree->nodes),
-                             s->params.MctsScale);
+    uint64_t stat = mctstree_load(edge);
+    return mctstree_unsquash(
+        mctstree_visits(stat) ? mctstree_value(stat) : mctstree_node_value(s->tree->nodes),
+        s->params.MctsScale);
 }
 
 // The line that begins with a root move: from node to node by the edges to be played.
@@ -353,7 +354,7 @@ static void fill_line(const Search *s, const MctsEdge *edge, PV *pv) {
             node->count == 0)
             return;
         edge = best_edge(s->tree, node);
-        if (mctsstat_visits(mcts_load_stat(edge)) == 0 && mcts_load_proof(&edge->proof) == 0) return;
+        if (mctstree_visits(mctstree_load(edge)) == 0 && mctstree_proof(&edge->proof) == 0) return;
     }
 }
 
@@ -371,7 +372,7 @@ static void rank_root(SearchThread *t, int lines) {
     for (int i = 0; i < root->count; i++) {
         RootMove *rm = &t->root_moves[i];
         rm->move = ranked[i]->move;
-        rm->nodes = mctsstat_visits(mcts_load_stat(ranked[i]));
+        rm->nodes = mctstree_visits(mctstree_load(ranked[i]));
         rm->score = edge_score(s, ranked[i]);
         rm->seldepth = t->run.seldepth;
         rm->pv.count = 1;
@@ -431,7 +432,7 @@ static bool deep_enough(const SearchThread *t, uint64_t playouts) {
 static bool finished(SearchThread *t, const Watch *watch, uint64_t playouts) {
     const Search *s = t->shared;
     const MctsNode *root = s->tree->nodes;
-    int proof = mcts_load_proof(&root->proof);
+    int proof = mctstree_proof(&root->proof);
     bool waiting = s->limits.infinite || atomic_load_explicit(&s->pondering, memory_order_relaxed);
     if (proof >= SURE_MATE) return true;
     if (s->limits.mate && proof >= SCORE_MATE - 2 * s->limits.mate + 1) return true;
@@ -442,7 +443,7 @@ static bool finished(SearchThread *t, const Watch *watch, uint64_t playouts) {
     TimeFacts facts = {
         .stable = watch->stable,
         .score_drop = watch->recent == SCORE_NONE ? 0 : watch->recent - edge_score(s, best),
-        .best_fraction = (double)mctsstat_visits(mcts_load_stat(best)) / (double)(playouts + 1),
+        .best_fraction = (double)mctstree_visits(mctstree_load(best)) / (double)(playouts + 1),
         .legal_moves = t->root_count,
         .nodes = search_nodes(s),
         .elapsed_ms = timeman_elapsed(&s->time),

@@ -219,7 +219,7 @@ static int fill_edges(const Params *p, MctsEdge *edges, const Sprout *sprouts, i
         int mate = sprouts[i].mates ? SCORE_MATE - 1 : 0;
         edge->move = sprouts[i].move;
         edge->prior = (uint16_t)int_clamp((int)(weight[i] / total * 65536), 1, UINT16_MAX);
-        atomic_init(&edge->stat, mctsstat_make(0, mate ? MCTS_ONE : 0, 0));
+        atomic_init(&edge->stat, mctstree_stat(0, mate ? MCTS_ONE : 0, 0));
         atomic_init(&edge->amaf, 0);
         atomic_init(&edge->child, 0);
         atomic_init(&edge->proof, (int16_t)mate);
@@ -249,8 +249,9 @@ static bool grow(SearchThread *t, MctsNode *node, const StackEntry *ss, const Mo
 // Makes sure that a node has its edges; false if it must stay a leaf for now.
 bool mctstree_grown(SearchThread *t, MctsNode *node, const StackEntry *ss) {
     uint8_t state = atomic_load_explicit(&node->state, memory_order_acquire);
+    uint64_t used = atomic_load_explicit(&t->shared->tree->edge_count, memory_order_relaxed);
     if (state == MCTS_GROWN) return true;
-    if (state == MCTS_GROWING ||
+    if (state == MCTS_GROWING || used + MAX_MOVES > t->shared->tree->edge_room ||
         !atomic_compare_exchange_strong_explicit(&node->state, &state, MCTS_GROWING, memory_order_acquire,
                                                  memory_order_relaxed))
         return false;

@@ -93,30 +93,32 @@ bool mctstree_grown(SearchThread *thread, MctsNode *node, const StackEntry *ss);
 // Whether the side to move can mate at once.
 bool mctstree_has_mate(const Position *pos);
 
-// Centipawns to a value by the logistic, with so many centipawns to the unit; and the way back.
+// Centipawns to a value by the logistic, with so many centipawns to the unit.
 int mctstree_squash(int score, int scale);
+
+// The way back: the centipawns whose value is nearest.
 int mctstree_unsquash(int value, int scale);
 
 // The parts of MctsEdge.stat, and how they are put together.
 #define MCTS_UNDER_WAY (1ull << 54)
-static inline uint32_t mctsstat_visits(uint64_t stat) { return (uint32_t)stat; }
-static inline int mctsstat_value(uint64_t stat) { return (int)((int64_t)(stat << 10) >> 42); }
-static inline int mctsstat_under_way(uint64_t stat) { return (int)(stat >> 54); }
-static inline uint64_t mctsstat_make(uint32_t visits, int value, uint64_t under_way) {
+static inline uint32_t mctstree_visits(uint64_t stat) { return (uint32_t)stat; }
+static inline int mctstree_value(uint64_t stat) { return (int)((int64_t)(stat << 10) >> 42); }
+static inline int mctstree_under_way(uint64_t stat) { return (int)(stat >> 54); }
+static inline uint64_t mctstree_stat(uint32_t visits, int value, uint64_t under_way) {
     return (uint64_t)visits | ((uint64_t)(uint32_t)value & 0x3fffff) << 32 | under_way << 54;
 }
 
 // What an edge knows, and what is proven, at this moment.
-static inline uint64_t mcts_load_stat(const MctsEdge *edge) {
+static inline uint64_t mctstree_load(const MctsEdge *edge) {
     return atomic_load_explicit(&edge->stat, memory_order_relaxed);
 }
-static inline int mcts_load_proof(const _Atomic int16_t *proof) {
+static inline int mctstree_proof(const _Atomic int16_t *proof) {
     return atomic_load_explicit(proof, memory_order_relaxed);
 }
 
 // The value of a node to its side to move.
-static inline int mcts_node_value(const MctsNode *node) {
-    int proof = mcts_load_proof(&node->proof);
+static inline int mctstree_node_value(const MctsNode *node) {
+    int proof = mctstree_proof(&node->proof);
     if (proof) return proof > 0 ? MCTS_ONE : -MCTS_ONE;
     int64_t visits = atomic_load_explicit(&node->visits, memory_order_relaxed);
     int64_t value = atomic_load_explicit(&node->sum, memory_order_relaxed) / (visits > 0 ? visits : 1);

@@ -462,7 +462,7 @@ static void bare_free(Bare *bare) {
 static bool has_proven_edge(const MctsTree *tree, const MctsNode *node) {
     if (atomic_load(&node->state) != MCTS_GROWN) return false;
     for (int i = 0; i < node->count; i++)
-        if (mcts_load_proof(&tree->edges[node->first + (uint32_t)i].proof)) return true;
+        if (mctstree_proof(&tree->edges[node->first + (uint32_t)i].proof)) return true;
     return false;
 }
 
@@ -482,20 +482,20 @@ static void the_books_balance(void) {
             int64_t visits = 1, sum = 0, prior = 0;
             for (int j = 0; j < node->count; j++) {
                 const MctsEdge *edge = &tree->edges[node->first + (uint32_t)j];
-                uint64_t stat = mcts_load_stat(edge);
-                visits += mctsstat_visits(stat);
-                sum += (int64_t)mctsstat_visits(stat) * mctsstat_value(stat);
+                uint64_t stat = mctstree_load(edge);
+                visits += mctstree_visits(stat);
+                sum += (int64_t)mctstree_visits(stat) * mctstree_value(stat);
                 prior += edge->prior;
-                TEST_ASSERT_EQUAL_INT(0, mctsstat_under_way(stat));
-                TEST_ASSERT_TRUE(abs(mctsstat_value(stat)) <= MCTS_ONE);
+                TEST_ASSERT_EQUAL_INT(0, mctstree_under_way(stat));
+                TEST_ASSERT_TRUE(abs(mctstree_value(stat)) <= MCTS_ONE);
                 uint32_t child = atomic_load(&edge->child);
-                if (shared || child == 0 || mcts_load_proof(&edge->proof)) continue;
+                if (shared || child == 0 || mctstree_proof(&edge->proof)) continue;
                 uint32_t below = atomic_load(&tree->nodes[child].visits);
                 if (has_proven_edge(tree, &tree->nodes[child]))
-                    TEST_ASSERT_LESS_OR_EQUAL_UINT32(mctsstat_visits(stat),
+                    TEST_ASSERT_LESS_OR_EQUAL_UINT32(mctstree_visits(stat),
                                                      below); // lost moves count no more
-                else TEST_ASSERT_EQUAL_UINT32(mctsstat_visits(stat), below);
-                TEST_ASSERT_EQUAL_INT(-mcts_node_value(&tree->nodes[child]), mctsstat_value(stat));
+                else TEST_ASSERT_EQUAL_UINT32(mctstree_visits(stat), below);
+                TEST_ASSERT_EQUAL_INT(-mctstree_node_value(&tree->nodes[child]), mctstree_value(stat));
             }
             TEST_ASSERT_EQUAL_INT64(visits, atomic_load(&node->visits));
             TEST_ASSERT_TRUE(llabs(atomic_load(&node->sum) - sum) <= MCTS_ONE);
