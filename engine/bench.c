@@ -64,14 +64,6 @@ Engine *bench_engine(const BenchOptions *options, Error *error) {
 
 // --- statistics -----------------------------------------------------------------------------------
 
-// What all positions of a bench add up to.
-typedef struct BenchSums {
-    SearchRun run;
-    uint64_t nodes;
-    double log_branching; // sum of the logarithms of each position's branching factor
-    int branched;         // positions that had one
-} BenchSums;
-
 // Nodes at the end of each depth of one search.
 typedef struct DepthNodes {
     uint64_t nodes[MAX_PLY + 1];
@@ -98,6 +90,10 @@ static void sums_add(BenchSums *sums, const Engine *engine, const DepthNodes *de
     }
 }
 
+double bench_branching(const BenchSums *sums) {
+    return sums->branched ? exp(sums->log_branching / sums->branched) : 0;
+}
+
 static double percent(uint64_t part, uint64_t whole) {
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
@@ -110,9 +106,20 @@ static void sums_print(FILE *out, const BenchSums *sums) {
                     (unsigned long long)sums->run.count[id], percent(sums->run.count[id], sums->nodes) * 10);
     fprintf(out, "\nfirst-move cutoffs  %6.2f %% of %llu\n",
             percent(sums->run.cut_first, sums->run.cut_nodes), (unsigned long long)sums->run.cut_nodes);
-    fprintf(out, "branching factor    %6.2f\n",
-            sums->branched ? exp(sums->log_branching / sums->branched) : 0);
+    fprintf(out, "branching factor    %6.2f\n", bench_branching(sums));
     fprintf(out, "quiescence share    %6.2f %%\n\n", percent(sums->run.q_nodes, sums->nodes));
+}
+
+SearchResult bench_position(Engine *engine, int index, const SearchLimits *limits, BenchSums *sums) {
+    Position pos;
+    DepthNodes depths = {0};
+    Observer observer = {.info = note_depth, .context = &depths};
+    position_from_fen(&pos, Fens[index], NULL);
+    engine_new_game(engine);
+    engine_set_position(engine, &pos, NULL);
+    SearchResult result = engine_search(engine, limits, &observer);
+    sums_add(sums, engine, &depths, &result);
+    return result;
 }
 
 // --- the bench ------------------------------------------------------------------------------------

@@ -39,6 +39,21 @@ typedef struct BenchTotal {
 // *stop is set (engine_stop ends the position at hand).
 BenchTotal bench_run(FILE *out, Engine *engine, const BenchOptions *options, const _Atomic bool *stop);
 
+// What the searches of several positions add up to; all zero to begin.
+typedef struct BenchSums {
+    SearchRun run; // counters, cut-offs and quiescence nodes
+    uint64_t nodes;
+    double log_branching; // sum of the logarithms of each position's branching factor
+    int branched;         // positions that had one
+} BenchSums;
+
+// Searches one bench position from a fresh state in this thread and adds it to the sums.
+SearchResult bench_position(Engine *engine, int index, const SearchLimits *limits, BenchSums *sums);
+
+// How many times the nodes grow from one depth to the next, over the deeper half of each search; 0 if
+// unknown.
+double bench_branching(const BenchSums *sums);
+
 // Prints the last line of a bench: `<nodes> nodes <nps> nps`.
 void bench_print_total(FILE *out, BenchTotal total);
 

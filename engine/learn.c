@@ -28,9 +28,34 @@ static void learn_capture(SearchThread *t, const StackEntry *ss, Move move, int 
     history_add(&t->hist.capture[ss->pos.board[move_from(move)]][move_to(move)][victim], bonus, HISTORY_MAX);
 }
 
+// Counts which parts of the ordering spoke for the move that cut; first: no other was searched before it.
+static void count_ordering(SearchThread *t, const StackEntry *ss, Move best, bool first) {
+    const Params *p = &t->shared->params;
+    const Histories *hist = &t->hist;
+    const Position *pos = &ss->pos;
+    uint64_t *count = t->run.count;
+    int from = move_from(best), to = move_to(best), piece = pos->board[from];
+    if (!p->MoveOrdering) return;
+    count[ID_MoveOrdering] += first;
+    if (position_is_noisy(pos, best)) {
+        int victim = position_captured(pos, best);
+        count[ID_CaptureHistory] +=
+            p->CaptureHistory && victim != NO_TYPE && hist->capture[piece][to][victim] > 0;
+        return;
+    }
+    count[ID_KillerSlots] += (p->KillerSlots > 0 && best == ss->killers[0]) ||
+                             (p->KillerSlots > 1 && best == ss->killers[1]);
+    count[ID_CounterMove] += p->CounterMove && best == hist->counter[ss[-1].piece][move_to(ss[-1].move)];
+    count[ID_MainHistory] += p->MainHistory && hist->main[pos->stm][from][to] > 0;
+    count[ID_BestMoveTable] += p->BestMoveTable && hist->best_move[piece][to] > 0;
+    count[ID_PawnHistory] += p->PawnHistory && hist->pawn[history_pawn_index(pos)][piece][to] > 0;
+    count[ID_ContinuationHistory] += p->ContinuationHistory && ss[-1].continuation[piece][to] > 0;
+}
+
 void learn_cut(SearchThread *t, StackEntry *ss, Move best, const MoveList *quiets, const MoveList *noisies,
                int depth) {
     const Params *p = &t->shared->params;
+    count_ordering(t, ss, best, quiets->count + noisies->count == 0);
     int malus = int_min(p->HistoryMalusScale * depth, p->HistoryMalusMax);
     if (!position_is_noisy(&ss->pos, best)) {
         if (ss->killers[0] != best) {

@@ -694,6 +694,7 @@ static int search(SearchThread *t, StackEntry *ss, int alpha, int beta, int dept
     }
 
     // Step 17. Mate, stalemate; learn from the result; remember it.
+    if (p->SeeOrdering) t->run.count[ID_SeeOrdering] += (uint64_t)picker.bad_count;
     if (number == 0) return excluded != MOVE_NONE ? alpha : n.in_check ? mated_in(n.ply) : SCORE_DRAW;
     if (best == -SCORE_INFINITE) best = alpha; // every move was pruned
     best = int_min(best, ceiling);
@@ -810,6 +811,7 @@ static int qsearch(SearchThread *t, StackEntry *ss, int alpha, int beta, int qpl
     }
 
     // Step 7. Mate; remember.
+    if (p->QuiescenceSee && !in_check) t->run.count[ID_QuiescenceSee] += (uint64_t)picker.bad_count;
     if (in_check && number == 0) return mated_in(ply);
     if (p->UseTT)
         tt_store(&s->tt, pos->key, ply, best_move, best, raw, 0, best >= beta ? BOUND_LOWER : BOUND_UPPER,

@@ -102,6 +102,22 @@ bool journal_append(Journal *journal, const JournalPair *pair, Error *error) {
     return ok;
 }
 
+bool journal_append_line(Journal *journal, const cJSON *json, Error *error) {
+    char *text = cJSON_PrintUnformatted(json);
+    size_t length = text ? strlen(text) : 0;
+    char *line = length > 2 && text[length - 1] == '}' ? malloc(length + 32) : NULL;
+    bool ok = line != NULL;
+    if (ok) {
+        memcpy(line, text, length - 1); // without its last brace
+        ok = seal_line(journal, line, length - 1, error);
+    } else {
+        error_set(error, "%s: not enough memory", journal->path);
+    }
+    free(line);
+    cJSON_free(text);
+    return ok;
+}
+
 bool journal_sync(Journal *journal, Error *error) {
     return fdatasync(journal->fd) == 0 ||
            error_set(error, "%s: cannot sync: %s", journal->path, strerror(errno));
@@ -168,8 +184,26 @@ static bool read_pair(const cJSON *json, JournalPair *pair) {
     return true;
 }
 
+// Who is told the pairs of a journal.
+typedef struct PairVisitor {
+    JournalVisitor *visit;
+    void *context;
+} PairVisitor;
+
+static bool visit_pair(void *context, const cJSON *line, Error *error) {
+    const PairVisitor *visitor = context;
+    JournalPair pair;
+    return read_pair(line, &pair) && visitor->visit(visitor->context, &pair, error);
+}
+
 bool journal_read(const char *path, cJSON **plan, int64_t *size, JournalVisitor *visit, void *context,
                   Error *error) {
+    PairVisitor visitor = {visit, context};
+    return journal_read_lines(path, plan, size, visit ? visit_pair : NULL, &visitor, error);
+}
+
+bool journal_read_lines(const char *path, cJSON **plan, int64_t *size, JournalLineVisitor *visit,
+                        void *context, Error *error) {
     FILE *file = fopen(path, "rb");
     if (!file) return error_set(error, "%s: %s", path, strerror(errno));
     char *line = NULL;
@@ -196,8 +230,7 @@ bool journal_read(const char *path, cJSON **plan, int64_t *size, JournalVisitor 
             ok = *plan && number_of(json, "version") == 1;
             if (!ok) error_set(error, "%s: line 1: not a journal of version 1", path);
         } else if (visit) {
-            JournalPair pair;
-            ok = (read_pair(json, &pair) && visit(context, &pair, error)) ||
+            ok = visit(context, json, error) ||
                  error_prefix(error, "%s: line %llu", path, (unsigned long long)number);
         }
         cJSON_Delete(json);

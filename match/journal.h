@@ -43,6 +43,16 @@ typedef bool JournalVisitor(void *context, const JournalPair *pair, Error *error
 bool journal_read(const char *path, cJSON **plan, int64_t *size, JournalVisitor *visit, void *context,
                   Error *error);
 
+// Told every line of a journal that is not of pairs; false ends the reading with the visitor's reason.
+typedef bool JournalLineVisitor(void *context, const cJSON *line, Error *error);
+
+// The same for a journal whose lines are other records than pairs.
+bool journal_read_lines(const char *path, cJSON **plan, int64_t *size, JournalLineVisitor *visit,
+                        void *context, Error *error);
+
+// Writes one record, an object, as a line of its own.
+bool journal_append_line(Journal *journal, const cJSON *line, Error *error);
+
 // Starts a new journal with a plan; refuses if the file exists.
 bool journal_create(Journal *journal, const char *path, const cJSON *plan, Error *error);
 

@@ -185,7 +185,9 @@ static void campaigns_refuse_with_the_place(void) {
             "stages[2].if_passed: there is no earlier stage 'c'");
     refuses("\"type\": \"match\", \"games\": 10, \"options\": 3", "stages[2].options: an object");
     refuses("\"type\": \"match\", \"games\": 10, \"nodes\": [1]", "stages[2].nodes: a number");
-    refuses("\"type\": \"ablate\", \"games\": 10", "stages[2].type: ablate is not there yet");
+    refuses("\"type\": \"ablate\"", "stages[2]: a limit is missing");
+    refuses("\"type\": \"ablate\", \"hours\": 1", "stages[2].hours: ablate takes games");
+    refuses("\"type\": \"ablate\", \"games\": 10, \"elo0\": 1", "stages[2].elo0: there is no such key");
     refuses("\"type\": \"dance\"", "stages[2].type: a type was expected");
     refuses("\"type\": \"match\" \"games\": 10", "f.json:5: this is not JSON");
 }

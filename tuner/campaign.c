@@ -217,6 +217,12 @@ static bool set_plain(CampaignStage *s, const char *key, const char *value, bool
         *known = false;
         return false;
     }
+    if (s->kind == STAGE_ABLATE) {
+        if (strcmp(key, "only") == 0)
+            return text_copy(s->group, sizeof s->group, value) || error_set(error, "too long");
+        if (strcmp(key, "depth") == 0) return to_int(value, 60, &s->depth, error);
+        if (strcmp(key, "bare_depth") == 0) return to_int(value, 20, &s->bare_depth, error);
+    }
     return play_set(&s->play, key, value, known, error);
 }
 
@@ -265,8 +271,9 @@ static bool check_stage(const Reader *r, CampaignStage *s) {
     for (int i = 0; i < r->stage; i++)
         if (strcmp(r->campaign->stages[i].name, s->name) == 0)
             return refuse(r, "name", "another stage has it");
-    if (s->kind == STAGE_ABLATE)
-        return refuse(r, "type", "ablate is not there yet: use hone-tune ablate when it exists");
+    if (s->kind == STAGE_ABLATE && s->hours > 0) return refuse(r, "hours", "ablate takes games, for each match");
+    if (s->kind == STAGE_ABLATE && s->options.count + s->base.count > 0)
+        return refuse(r, NULL, "ablate measures what is shipped: no options, no base");
     if (s->kind == STAGE_SPRT && !sprt_spec_check(&s->sprt, &reason)) return refuse(r, "elo0", reason.text);
     if (s->kind != STAGE_BENCH && s->games == 0 && s->hours == 0)
         return refuse(r, NULL, "a limit is missing: games or hours");
@@ -313,7 +320,7 @@ static bool read_stage(Reader *r, const cJSON *json, const cJSON *defaults, Camp
     }
     // A stage with a limit of its own takes none from the defaults.
     static const char *const Limits[] = {"nodes", "depth", "tc", "st"};
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4 && kind != STAGE_ABLATE; i++)
         if (cJSON_HasObjectItem(json, Limits[i]))
             s->play.nodes[0] = s->play.depth[0] = s->play.tc[0] = s->play.st[0] = '\0';
     cJSON_ArrayForEach(item, json) if (!read_member(r, s, item)) return false;

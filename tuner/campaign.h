@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A campaign: stages one after the other (tune, test, match, bench) from a JSON file, each with limits, a
+// A campaign: stages one after the other (tune, test, match, ablate, bench) from a JSON file, each with limits, a
 // gate and what follows from failing it. This header has what a file says; campaign_run plays it.
 #pragma once
 
@@ -42,10 +42,10 @@ typedef struct CampaignStage {
     int if_passed_count, if_failed_count;
     double hours;                   // of play: spsa's budget or the cap of a test; 0: none
     int64_t games;                  // the same in games
-    char params[1024], group[4096]; // spsa: a file, and a choice from it
+    char params[1024], group[4096]; // spsa: a file, and a choice from it; ablate: what is measured
     SpsaPlan spsa;
     SprtSpec sprt;
-    int depth;                        // bench
+    int depth, bare_depth;            // bench; ablate, there also around bare alpha-beta
     uint64_t solve_nodes;             // bench: nodes for each position that is to be solved
     char solve[CAMPAIGN_SOLVES][160]; // bench: "FEN bm MOVES"
     int solve_count;

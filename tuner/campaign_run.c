@@ -14,6 +14,7 @@
 #include "engine/bitboard.h"
 #include "match/stop.h"
 #include "match/supervise.h"
+#include "tuner/ablate.h"
 #include "tuner/budget.h"
 #include "tuner/campaign.h"
 #include "tuner/campaign_bench.h"
@@ -347,6 +348,31 @@ static int run_games(Progress *p, int index, StageOutcome *outcome, Error *error
     return status;
 }
 
+// Measures the techniques of what is shipped, in a folder of the stage's own.
+static int run_ablate(const Progress *p, int index, StageOutcome *outcome, Error *error) {
+    const CampaignStage *stage = &p->campaign->stages[index];
+    AblatePlan *plan = malloc(sizeof *plan);
+    if (!plan) return 2;
+    ablate_plan_default(plan);
+    char nodes[sizeof plan->play.nodes];
+    memcpy(nodes, plan->play.nodes, sizeof nodes);
+    plan->play = stage->play;
+    if (!plan->play.nodes[0]) memcpy(plan->play.nodes, nodes, sizeof nodes);
+    text_copy(plan->tc, sizeof plan->tc, stage->play.tc);
+    plan->play.tc[0] = '\0';
+    plan->pairs = (uint64_t)(stage->games + 1) / 2;
+    if (stage->depth) plan->depth = stage->depth;
+    if (stage->bare_depth) plan->bare_depth = stage->bare_depth;
+    snprintf(plan->out, sizeof plan->out, "%.700s/%02d-%.63s", p->folder, index + 1, stage->name);
+    bool fits = text_copy(plan->only, sizeof plan->only, stage->group);
+    int status = fits ? ablate_run(plan, error) : 2;
+    if (!fits) error_set(error, "only: too long");
+    outcome->state = STATE_PASSED;
+    snprintf(outcome->text, sizeof outcome->text, "page %.300s/ABLATION.md", plan->out);
+    free(plan);
+    return status;
+}
+
 // --- the order of things
 
 static const StageOutcome *outcome_of(const Progress *p, const char *name) {
@@ -411,7 +437,8 @@ static bool write_result(const Progress *p, Error *error) {
         cJSON_AddStringToObject(item, "about", stage->about);
         cJSON_AddStringToObject(item, "state", StateNames[p->outcomes[i].state]);
         cJSON_AddStringToObject(item, "text", p->outcomes[i].text);
-        if (stage->kind != STAGE_BENCH) cJSON_AddStringToObject(item, "journal", journal);
+        if (stage->kind != STAGE_BENCH && stage->kind != STAGE_ABLATE)
+            cJSON_AddStringToObject(item, "journal", journal);
         cJSON_AddItemToArray(stages, item);
     }
     options = cJSON_AddObjectToObject(json, "options");
@@ -465,6 +492,8 @@ int campaign_run(const Campaign *campaign, const char *folder) {
                                     &error))
                     status = 2;
                 outcome->state = passed ? STATE_PASSED : STATE_FAILED;
+            } else if (stage->kind == STAGE_ABLATE) {
+                status = run_ablate(p, i, outcome, &error);
             } else {
                 status = run_games(p, i, outcome, &error);
             }
@@ -508,7 +537,7 @@ static const char Help[] =
     "of sprt: elo0, elo1, alpha,\n"
     "beta, model; of spsa: params, group, method, pairs, lag, tail; of bench: depth, explicit_defaults, "
     "increasing, solve,\n"
-    "solve_nodes. At the top: name, about, hours, defaults, stages.\n\n";
+    "solve_nodes; of ablate: only, depth, bare_depth, games of each match. At the top: name, about, hours, defaults, stages.\n\n";
 
 static bool set_folder_aside(const char *folder, Error *error) {
     char aside[1200];

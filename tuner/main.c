@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/util.h"
+#include "tuner/ablate.h"
 #include "tuner/campaign.h"
 #include "tuner/data_command.h"
 #include "tuner/datagen.h"
@@ -28,6 +29,7 @@ static const Command Commands[] = {
     {"run", run_main, "plays a campaign: tune, test, report, unattended"},
     {"report", report_main, "an HTML page with plots from a journal or a run's folder"},
     {"sprt", sprt_main, "what a match result means, or what to expect of a test"},
+    {"ablate", ablate_main, "what each technique is worth: nodes, time, Elo"},
     {"simulate", simulate_main, "tuners on simulated games: how much Elo each regains"},
     {"texel", texel_main, "fits the hand-written evaluation to positions with results"},
     {"train", train_main, "trains a net on games and writes it"},
