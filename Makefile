@@ -16,7 +16,7 @@ DEPS     ?= $(if $(EXE),0,1)
 EVALFILE ?= $(firstword $(wildcard engine/net/*.nnue))
 UNITY_DIR ?= build/unity/src
 TRAINFLAGS ?= -O3 -ffast-math -ffp-contract=fast
-TSAN_TESTS ?= test_util test_tt test_search test_engine test_uci test_storm test_match test_player test_mcts
+TSAN_TESTS ?= test_util test_tt test_search test_nnue test_engine test_uci test_storm test_match test_player test_heartbeat test_mcts
 SAN_DEPTH ?= 6
 export CC
 
