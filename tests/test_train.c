@@ -332,15 +332,20 @@ static void a_killed_run_goes_on_to_the_same_net(void) {
     TrainJob whole = small_job(folder, "whole");
     TEST_ASSERT_TRUE_MESSAGE(run(&whole, &data, &outcome, &error), error.text);
     TEST_ASSERT_TRUE(outcome.finished && outcome.steps_now == 300);
+    const useconds_t patience = (useconds_t)(outcome.seconds * 1e6 / 4);
     TEST_ASSERT_DOUBLE_WITHIN(1, 0, outcome.rounding.mean); // centipawns between floats and integers
     TEST_ASSERT_TRUE(outcome.rounding.unrounded > outcome.rounding.mean);
     TEST_ASSERT_TRUE(outcome.rounding.positions > 1000 && outcome.rounding.clipped == 0);
     TEST_ASSERT_TRUE(outcome.last.held > 0 && outcome.last.held < .2);
 
+    TrainJob stopped = small_job(folder, "stopped"); // as by a signal, before the first step
+    Stop stop = {1};
+    TEST_ASSERT_TRUE_MESSAGE(train_run(&stopped, &data, &stop, stdout, &outcome, &error), error.text);
+    TEST_ASSERT_TRUE(!outcome.finished && outcome.steps == 0);
+
     TrainJob killed = small_job(folder, "killed");
     killed.plan.threads = 1; // makes no difference
     killed.checkpoint_s = 0;
-    const useconds_t patience = (useconds_t)(outcome.seconds * 1e6 / 4);
     for (int i = 0; i < 3; i++) {
         const pid_t child = fork();
         if (child == 0) {

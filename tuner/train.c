@@ -79,20 +79,34 @@ static void chunk_fill(Chunk *chunk, const TrainPosition *const *from, int count
     }
 }
 
+// Adds the rows of a position as both sides see it, every other man to sums of its own: an addition takes
+// longer than the next one has to wait for its row.
+static inline void sum_rows(const float *restrict rows, const uint16_t (*restrict index)[2], int men, Vec *a,
+                            Vec *b) {
+    Vec c[PARTS], d[PARTS];
+    for (int k = 0; k < PARTS; k++) c[k] = d[k] = (Vec){0};
+    for (int i = 0; i + 1 < men; i += 2)
+        for (int k = 0; k < PARTS; k++) {
+            a[k] += ((const Vec *)(rows + index[i][0]))[k], b[k] += ((const Vec *)(rows + index[i][1]))[k];
+            c[k] += ((const Vec *)(rows + index[i + 1][0]))[k];
+            d[k] += ((const Vec *)(rows + index[i + 1][1]))[k];
+        }
+    const uint16_t *last = index[men - 1];
+    for (int k = 0; k < PARTS; k++) {
+        if (men & 1) a[k] += ((const Vec *)(rows + last[0]))[k], b[k] += ((const Vec *)(rows + last[1]))[k];
+        a[k] += c[k], b[k] += d[k];
+    }
+}
+
 // Sums the first layer for one block of neurons and adds the block's share of the output.
 static void forward_block(Chunk *chunk, const float *restrict weights, int width, int block) {
     const float *restrict rows = weights + train_at_input(width, 0, block * TRAIN_COLUMNS);
     const Vec *restrict bias = (const Vec *)(weights + train_at_bias(width, block * TRAIN_COLUMNS));
     Vec *restrict hidden = (Vec *)(chunk->hidden + (size_t)block * TRAIN_CHUNK * 2 * TRAIN_COLUMNS);
     for (int p = 0; p < chunk->count; p++, hidden += 2 * PARTS) {
-        const uint16_t(*restrict index)[2] = chunk->inputs[p].index;
         Vec a[PARTS], b[PARTS];
         for (int k = 0; k < PARTS; k++) a[k] = b[k] = bias[k];
-        for (int i = 0, men = chunk->men[p]; i < men; i++) {
-            const Vec *restrict own = (const Vec *)(rows + index[i][0]);
-            const Vec *restrict other = (const Vec *)(rows + index[i][1]);
-            for (int k = 0; k < PARTS; k++) a[k] += own[k], b[k] += other[k];
-        }
+        sum_rows(rows, chunk->inputs[p].index, chunk->men[p], a, b);
         const float *out = weights + train_at_output(width, chunk->buckets[p], 0, block * TRAIN_COLUMNS);
         const Vec *restrict wa = (const Vec *)out, *restrict wb = (const Vec *)(out + width);
         Vec *restrict sum = (Vec *)chunk->sums[p];

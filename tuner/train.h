@@ -9,7 +9,7 @@
 
 // Weights of TRAIN_COLUMNS neighbouring neurons lie together, 768 rows of one cache line: that block and
 // its gradient stay close to the core while a chunk of positions passes.
-enum { TRAIN_COLUMNS = 16, TRAIN_CHUNK = 256, TRAIN_LANES = 4, TRAIN_MAX_THREADS = 4 };
+enum { TRAIN_COLUMNS = 16, TRAIN_CHUNK = 512, TRAIN_LANES = 4, TRAIN_MAX_THREADS = 4 };
 
 #define TRAIN_CLIP 1.98 // largest weight: what the quantised net can hold
 

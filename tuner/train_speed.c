@@ -4,13 +4,22 @@
 // for just that.
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "engine/movegen.h"
 #include "tuner/train.h"
 #include "tuner/train_command.h"
 #include "tuner/train_vec.h"
 
-enum { POSITIONS = 200000, LONGEST_GAME = 120, MEASURE_MS = 200 };
+enum { POSITIONS = 200000, LONGEST_GAME = 200 };
+#define MEASURE_S .2
+
+// Seconds that the cores have given to this process.
+static double cpu_seconds(void) {
+    struct timespec used;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+}
 
 // Bytes a second when an array is summed (or added to, if change is set) again and again.
 static double bytes_a_second(size_t size, bool change) {
@@ -20,9 +29,9 @@ static double bytes_a_second(size_t size, bool change) {
     for (size_t i = 0; i < count; i++) array[i] = (Vec){0};
     Vec sums[8] = {{0}};
     const Vec step = (Vec){0} + 1e-9f;
-    const int64_t begun = now_ns();
+    const double begun = cpu_seconds();
     double bytes = 0;
-    while (now_ns() - begun < MEASURE_MS * INT64_C(1000000)) {
+    while (cpu_seconds() - begun < MEASURE_S) {
         for (int round = 0; round < 100; round++) {
             for (size_t i = 0; i < count; i += 8)
                 for (size_t k = 0; k < 8; k++) {
@@ -33,7 +42,7 @@ static double bytes_a_second(size_t size, bool change) {
         }
         bytes += 100. * (double)(count * sizeof(Vec));
     }
-    const double seconds = (double)(now_ns() - begun) / 1e9;
+    const double seconds = cpu_seconds() - begun;
     volatile float used = 0; // so that the sums are not dropped
     for (int k = 0; k < 8; k++) used = used + sums[k][0];
     free(array);
@@ -63,8 +72,8 @@ static bool make_positions(TrainData *data) {
     return true;
 }
 
-// Positions a second at one width.
-static double measure(const TrainData *data, int hidden, int threads, double seconds) {
+// Positions a second at one width, by the clock and by the time that the cores really gave.
+static void measure(const TrainData *data, int hidden, int threads, double seconds, double rates[2]) {
     TrainPlan plan = TRAIN_DEFAULTS;
     TrainState state;
     Error error;
@@ -73,13 +82,14 @@ static double measure(const TrainData *data, int hidden, int threads, double sec
     Trainer *trainer = trainer_new(&plan, data, &state, &error);
     if (!trainer) die(1, "hone-tune train: %s", error.text);
     for (int i = 0; i < 3; i++) trainer_step(trainer);
-    const int64_t begun = now_ns();
+    const double begun = (double)now_ns() / 1e9, cpu_begun = cpu_seconds();
     const int64_t first = state.step;
-    while ((double)(now_ns() - begun) < seconds * 1e9) trainer_step(trainer);
-    const double rate = (double)(state.step - first) * plan.batch / ((double)(now_ns() - begun) / 1e9);
+    while ((double)now_ns() / 1e9 - begun < seconds) trainer_step(trainer);
+    const double positions = (double)(state.step - first) * plan.batch;
+    rates[0] = positions / ((double)now_ns() / 1e9 - begun);
+    rates[1] = positions / (cpu_seconds() - cpu_begun) * threads;
     trainer_free(trainer);
     train_state_free(&state);
-    return rate;
 }
 
 int train_speed(int threads, double seconds) {
@@ -90,24 +100,26 @@ int train_speed(int threads, double seconds) {
     men /= POSITIONS;
     const double read = bytes_a_second(16 << 10, false), change = bytes_a_second(16 << 10, true);
     const double far_read = bytes_a_second(256 << 10, false), far_change = bytes_a_second(256 << 10, true);
-    printf("one core reads %.0f GB/s and adds to %.0f GB/s in its nearest cache (16 KiB); %.0f and %.0f in "
-           "the next "
-           "(256 KiB)\n",
-           read / 1e9, change / 1e9, far_read / 1e9, far_change / 1e9);
+    printf(
+        "A core reads %.0f GB/s and adds to %.0f GB/s in 16 KiB (nearest cache), %.0f and %.0f in 256 KiB\n",
+        read / 1e9, change / 1e9, far_read / 1e9, far_change / 1e9);
     printf("%d threads, batch %d, random games with %.1f men on average\n\n", threads, TRAIN_DEFAULTS.batch,
            men);
-    printf("   N   KB/position   positions/s         limit   share   limit from the next cache\n");
+    printf("   N  KB/position  positions/s   of CPU time        limit  share   limit of 256 KiB\n");
     for (int hidden = 64; hidden <= 256; hidden *= 2) {
         const double rows = 2 * men * hidden * sizeof(float); // bytes read forward, and again changed back
         const double limit = threads / (rows / read + rows / change);
         const double far_limit = threads / (rows / far_read + rows / far_change);
-        const double rate = measure(&data, hidden, threads, seconds);
-        printf("%4d  %12.1f  %12.0f  %12.0f  %4.0f %%  %12.0f\n", hidden, 2 * rows / 1e3, rate, limit,
-               100 * rate / limit, far_limit);
+        double rates[2];
+        measure(&data, hidden, threads, seconds, rates);
+        printf("%4d  %11.1f  %11.0f  %12.0f  %11.0f  %3.0f %%  %17.0f\n", hidden, 2 * rows / 1e3, rates[0],
+               rates[1], limit, 100 * rates[1] / limit, far_limit);
         fflush(stdout);
     }
-    printf("\nThe limit is the time for the rows alone, %s.\n",
-           "2 x men x N floats read once (forward) and changed once (back), at the rates above");
+    puts("\nThe limit: 2 x men x N floats read once (forward) and added to once (back), at the rates above, "
+         "and\n"
+         "nothing else. Of CPU time: as if the threads had had their cores to themselves. The share is of "
+         "that.");
     train_data_free(&data);
     return 0;
 }
