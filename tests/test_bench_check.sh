@@ -81,6 +81,7 @@ expect 0 '^total 2000 nodes 1234567 nps$' "$home/scripts/bench_run" ./ethereal b
 expect 0 '^2 500 position 2$' "$home/scripts/bench_run" ./ethereal bench
 printf 'Nodes searched  : 77\n' | engine timeless
 expect 0 '^total 77 nodes [0-9]+ nps$' "$home/scripts/bench_run" ./timeless bench
+expect 0 '^total 2000 nodes [0-9]+ nps$' "$home/scripts/bench_run" --cpu ./ethereal bench
 printf '#!/bin/sh\nread -r line\nread -r last\n[ "$line $last" = "bench 3 quit" ] && echo 42 nodes 1 nps\n' >uci && chmod +x uci
 expect 0 '42 nodes, as expected' "$check" --stdin --cmd ./uci --bench "bench 3" --nodes 42
 stockfish=$(PATH=$PATH:/usr/games command -v stockfish)

@@ -43,6 +43,12 @@ static void probe_with(void (*probe)(SearchThread *)) {
     Probe = NULL;
 }
 
+// A test whose body has such a thread, t.
+#define ON_THREAD(name)                                                                                      \
+    static void name##_on(SearchThread *t);                                                                  \
+    static void name(void) { probe_with(name##_on); }                                                        \
+    static void name##_on(SearchThread *t)
+
 // Sets up a position one ply below the root, with an empty table, histories and counters as after a fresh
 // start.
 static StackEntry *stand(SearchThread *t, const char *fen) {
@@ -103,7 +109,7 @@ static void expect_kept(SearchThread *t, const char *fen, const char *text, bool
     TEST_ASSERT_FALSE_MESSAGE(futile(t, ss, &n, &c), ParamTable[exception].name);
 }
 
-static void probe_futility_keeps(SearchThread *t) {
+ON_THREAD(futility_keeps_captures_promotions_checks_killers_gains_and_hanging_pieces) {
     const char *capture = "k7/8/8/3p4/4P3/8/8/K7 w - - 0 1";
     expect_kept(t, capture, "e4d5", false, false, ID_FutilityKeepCaptures);
     expect_kept(t, capture, "e4d5", false, false, ID_FutilityKeepSee);
@@ -120,11 +126,7 @@ static void probe_futility_keeps(SearchThread *t) {
     TEST_ASSERT_TRUE(futile(t, ss, &n, &c));
 }
 
-static void futility_keeps_captures_promotions_checks_killers_gains_and_hanging_pieces(void) {
-    probe_with(probe_futility_keeps);
-}
-
-static void probe_futility_bounds(SearchThread *t) {
+ON_THREAD(futility_stops_at_its_margin_its_depth_and_checks) {
     StackEntry *ss = stand(t, START_FEN);
     Params *p = params_of_thread(t);
     Candidate c = {.move = read_move(ss, "g1f3"), .number = 3, .reduced_depth = 2};
@@ -149,10 +151,8 @@ static void probe_futility_bounds(SearchThread *t) {
     TEST_ASSERT_FALSE(futile(t, ss, &n, &c));
 }
 
-static void futility_stops_at_its_margin_its_depth_and_checks(void) { probe_with(probe_futility_bounds); }
-
 // A queen's promotion is noisy, so it is kept with the captures even where promotions as such are not.
-static void probe_noisy_futility(SearchThread *t) {
+ON_THREAD(a_queen_promotion_is_kept_with_the_captures) {
     StackEntry *ss = stand(t, "8/P6k/8/8/8/8/8/KN6 w - - 0 1");
     MovePicker picker = {.skip_quiets = false};
     Params *p = bare(t);
@@ -164,11 +164,9 @@ static void probe_noisy_futility(SearchThread *t) {
     TEST_ASSERT_FALSE(prune_move(t, ss, &n, &c, &picker));
 }
 
-static void a_queen_promotion_is_kept_with_the_captures(void) { probe_with(probe_noisy_futility); }
-
 // --- extended futility
 
-static void probe_extended(SearchThread *t) {
+ON_THREAD(extended_futility_keeps_checks_promotions_and_counts_the_victim) {
     StackEntry *ss = stand(t, "7k/P2r4/8/4N3/8/8/8/K7 w - - 0 1");
     Params *p = params_of_thread(t);
     p->ExtendedFutility = 1;
@@ -193,13 +191,9 @@ static void probe_extended(SearchThread *t) {
     TEST_ASSERT_FALSE_MESSAGE(extended_futile(t, ss, &n, &quiet), "too deep");
 }
 
-static void extended_futility_keeps_checks_promotions_and_counts_the_victim(void) {
-    probe_with(probe_extended);
-}
-
 // --- margins
 
-static void probe_margins(SearchThread *t) {
+ON_THREAD(margins_grow_with_depth) {
     stand(t, START_FEN);
     Params *p = params_of_thread(t);
     for (int formula = 0; formula < 2; formula++) {
@@ -218,11 +212,9 @@ static void probe_margins(SearchThread *t) {
     TEST_ASSERT_TRUE(base_reduction(p, 4, 4, false) < base_reduction(p, 4, 20, false));
 }
 
-static void margins_grow_with_depth(void) { probe_with(probe_margins); }
-
 // --- other pruning of single moves
 
-static void probe_late_moves(SearchThread *t) {
+ON_THREAD(late_move_pruning_keeps_checks_captures_and_evasions) {
     StackEntry *ss = stand(t, START_FEN);
     Params *p = bare(t);
     p->LateMovePruning = 1;
@@ -253,9 +245,7 @@ static void probe_late_moves(SearchThread *t) {
     TEST_ASSERT_FALSE_MESSAGE(prune_move(t, ss, &n, &c, &picker), "too deep");
 }
 
-static void late_move_pruning_keeps_checks_captures_and_evasions(void) { probe_with(probe_late_moves); }
-
-static void probe_records(SearchThread *t) {
+ON_THREAD(pruning_by_record_keeps_captures_checks_evasions_and_first_moves) {
     StackEntry *ss = stand(t, START_FEN);
     Params *p = bare(t);
     MovePicker picker = {.skip_quiets = false};
@@ -293,11 +283,7 @@ static void probe_records(SearchThread *t) {
     TEST_ASSERT_FALSE_MESSAGE(prune_move(t, ss, &n, &c, &picker), "too deep");
 }
 
-static void pruning_by_record_keeps_captures_checks_evasions_and_first_moves(void) {
-    probe_with(probe_records);
-}
-
-static void probe_exchange(SearchThread *t) {
+ON_THREAD(exchanges_may_lose_more_at_more_depth) {
     StackEntry *ss = stand(t, "6k1/8/4p3/3p4/8/8/3R4/6K1 w - - 0 1");
     Params *p = bare(t);
     MovePicker picker = {.skip_quiets = false};
@@ -317,12 +303,10 @@ static void probe_exchange(SearchThread *t) {
     TEST_ASSERT_FALSE_MESSAGE(prune_move(t, ss, &n, &c, &picker), "and to a quiet move, too");
 }
 
-static void exchanges_may_lose_more_at_more_depth(void) { probe_with(probe_exchange); }
-
 // --- where moves are pruned at all
 
 // Hopelessly below alpha, every quiet move but the first is futile; yet at the root each is searched.
-static void probe_root_moves(SearchThread *t) {
+ON_THREAD(root_moves_are_never_pruned) {
     stand(t, START_FEN);
     search_prepare(t);
     searchnode_root_real(t, 5000, 5100, 1);
@@ -330,14 +314,12 @@ static void probe_root_moves(SearchThread *t) {
     for (int i = 0; i < t->root_count; i++) TEST_ASSERT_TRUE(t->root_moves[i].nodes > 0);
 }
 
-static void root_moves_are_never_pruned(void) { probe_with(probe_root_moves); }
-
 static int search_quietly(SearchThread *t, StackEntry *ss, int alpha, int beta, int depth) {
     return search(t, ss, alpha, beta, depth, false);
 }
 
 // With pawns alone nothing is skipped; with a knight beside them it is.
-static void probe_pawn_endings(SearchThread *t) {
+ON_THREAD(pawn_endings_are_searched_move_by_move) {
     StackEntry *ss = stand(t, "4k3/pppp4/8/8/8/8/4PPPP/4K3 w - - 0 1");
     bare(t)->FutilityPruning = 1;
     search_quietly(t, ss, 3000, 3001, 1);
@@ -348,11 +330,9 @@ static void probe_pawn_endings(SearchThread *t) {
     TEST_ASSERT_TRUE(t->run.count[ID_FutilityPruning] > 5);
 }
 
-static void pawn_endings_are_searched_move_by_move(void) { probe_with(probe_pawn_endings); }
-
 // Re1 threatens mate and only two quiet knight moves help; the captures, tried first, are mated. Late-move
 // pruning would skip all that is quiet by then: while the best score so far is a mate nothing may be skipped.
-static void probe_being_mated(SearchThread *t) {
+ON_THREAD(nothing_is_pruned_while_being_mated) {
     StackEntry *ss = stand(t, "4r1k1/8/b7/8/1N6/5p1p/5PPP/6K1 w - - 0 1");
     bare(t)->LateMovePruning = 1;
     TEST_ASSERT_FALSE_MESSAGE(score_is_loss(search_quietly(t, ss, -20001, -20000, 2)), "there is a defence");
@@ -366,13 +346,11 @@ static void probe_being_mated(SearchThread *t) {
     TEST_ASSERT_EQUAL_UINT64(1, nodes_of(t));
 }
 
-static void nothing_is_pruned_while_being_mated(void) { probe_with(probe_being_mated); }
-
 // --- pruning of whole nodes
 
 // A queen up, a window far below: every technique would cut. Never in check, on the principal variation, or
 // in the search without a move.
-static void probe_where(SearchThread *t) {
+ON_THREAD(whole_nodes_are_pruned_neither_in_check_nor_on_the_line_nor_without_a_move) {
     const char *quiet = "4k3/pppp4/8/8/8/8/PPPP4/3QK3 w - - 0 1";
     const char *check = "4k3/pppp4/8/4r3/8/8/PPPP4/3QK3 w - - 0 1";
     StackEntry *ss = stand(t, quiet);
@@ -400,20 +378,14 @@ static void probe_where(SearchThread *t) {
     TEST_ASSERT_EQUAL_UINT64_MESSAGE(0, t->run.count[ID_NullMove], "in check");
 }
 
-static void whole_nodes_are_pruned_neither_in_check_nor_on_the_line_nor_without_a_move(void) {
-    probe_with(probe_where);
-}
-
-static void probe_order(SearchThread *t) {
+ON_THREAD(the_safest_technique_is_asked_first) {
     StackEntry *ss = stand(t, "4k3/pppp4/8/8/8/8/PPPP4/3QK3 w - - 0 1");
     search_quietly(t, ss, -901, -900, 5);
     TEST_ASSERT_EQUAL_UINT64(1, t->run.count[ID_ReverseFutility]);
     TEST_ASSERT_EQUAL_UINT64_MESSAGE(0, nodes_of(t), "the cheapest technique is asked first");
 }
 
-static void the_safest_technique_is_asked_first(void) { probe_with(probe_order); }
-
-static void probe_reverse_futility(SearchThread *t) {
+ON_THREAD(reverse_futility_grows_with_depth_and_leaves_mates_alone) {
     StackEntry *ss = stand(t, START_FEN);
     Params *p = params_of_thread(t);
     for (int depth = 1; depth <= p->RfpMaxDepth; depth++) {
@@ -437,11 +409,7 @@ static void probe_reverse_futility(SearchThread *t) {
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, reverse_futility(t, &n), "no guess against a mate");
 }
 
-static void reverse_futility_grows_with_depth_and_leaves_mates_alone(void) {
-    probe_with(probe_reverse_futility);
-}
-
-static void probe_razoring(SearchThread *t) {
+ON_THREAD(razoring_asks_quiescence_and_leaves_mates_alone) {
     const char *quiet = "4k3/pppp4/8/8/8/8/PPPP4/4K3 w - - 0 1";        // nothing to take
     const char *sharp = "4k3/pppp4/8/4q3/8/8/PPPPR1PP/4K1NR w - - 0 1"; // a queen to take
     StackEntry *ss = stand(t, quiet);
@@ -473,13 +441,11 @@ static void probe_razoring(SearchThread *t) {
     TEST_ASSERT_EQUAL_UINT64(0, t->run.count[ID_Razoring]);
 }
 
-static void razoring_asks_quiescence_and_leaves_mates_alone(void) { probe_with(probe_razoring); }
-
 // --- null move
 
 static const char QueenUp[] = "4k3/pppp4/8/8/8/8/PPPP4/3QK3 w - - 0 1";
 
-static void probe_null_guards(SearchThread *t) {
+ON_THREAD(null_moves_are_not_tried_twice_in_a_row_with_pawns_alone_or_against_the_evidence) {
     StackEntry *ss = stand(t, QueenUp);
     Params *p = params_of_thread(t);
     Node n = node_make(ss, 99, 100, 4, 800);
@@ -521,12 +487,8 @@ static void probe_null_guards(SearchThread *t) {
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, null_move(t, ss, &n), "passing does not keep what is claimed");
 }
 
-static void null_moves_are_not_tried_twice_in_a_row_with_pawns_alone_or_against_the_evidence(void) {
-    probe_with(probe_null_guards);
-}
-
 // After passing, every black move allows mate: the score is a mate that was never proven.
-static void probe_null_mate(SearchThread *t) {
+ON_THREAD(a_mate_after_passing_proves_nothing) {
     StackEntry *ss = stand(t, "7k/8/6K1/8/8/p7/8/1R6 w - - 0 1");
     Params *p = bare(t);
     p->NullMove = 1;
@@ -538,10 +500,8 @@ static void probe_null_mate(SearchThread *t) {
     TEST_ASSERT_EQUAL_INT(5000, null_move(t, ss, &n));
 }
 
-static void a_mate_after_passing_proves_nothing(void) { probe_with(probe_null_mate); }
-
 // Black, to move, is in zugzwang: passing holds, every move loses. Only the verification finds out.
-static void probe_null_verification(SearchThread *t) {
+ON_THREAD(a_deep_null_move_is_verified) {
     const char *fen = "8/8/p1p5/1p5p/1P5p/8/PPP2K1p/5Rrk b - - 0 1";
     int scores[2];
     for (int verify = 0; verify < 2; verify++) {
@@ -560,11 +520,9 @@ static void probe_null_verification(SearchThread *t) {
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, scores[1], "the verification sees the zugzwang");
 }
 
-static void a_deep_null_move_is_verified(void) { probe_with(probe_null_verification); }
-
 // --- ProbCut and multi-cut
 
-static void probe_probcut(SearchThread *t) {
+ON_THREAD(probcut_returns_no_mate_and_guesses_at_none) {
     const char *queen = "3qk3/8/8/8/8/8/8/3RK2R w - - 0 1", *mate = "3r2k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1";
     StackEntry *ss = stand(t, queen);
     Params *p = params_of_thread(t);
@@ -600,9 +558,7 @@ static void probe_probcut(SearchThread *t) {
     TEST_ASSERT_EQUAL_UINT64(0, nodes_of(t));
 }
 
-static void probcut_returns_no_mate_and_guesses_at_none(void) { probe_with(probe_probcut); }
-
-static void probe_multicut(SearchThread *t) {
+ON_THREAD(multicut_returns_no_mate_and_guesses_at_none) {
     StackEntry *ss = stand(t, QueenUp);
     Params *p = params_of_thread(t);
     p->ClassicMultiCut = 1;
@@ -636,11 +592,9 @@ static void probe_multicut(SearchThread *t) {
     TEST_ASSERT_EQUAL_INT_MESSAGE(MOVE_NONE, ss->excluded, "nothing stays excluded");
 }
 
-static void multicut_returns_no_mate_and_guesses_at_none(void) { probe_with(probe_multicut); }
-
 // --- mate scores on their way up
 
-static void probe_mate_scores(SearchThread *t) {
+ON_THREAD(mates_are_passed_up_unchanged) {
     StackEntry *ss = stand(t, "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1");
     bare(t);
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_MATE - 2, search_quietly(t, ss, -101, -100, 3),
@@ -651,8 +605,6 @@ static void probe_mate_scores(SearchThread *t) {
     tt_store(&t->shared->tt, ss->pos.key, 1, MOVE_NONE, SCORE_MATE - 20, 0, 3, BOUND_LOWER, false);
     TEST_ASSERT_EQUAL_INT(SCORE_MATE - 20, qsearch(t, ss, -101, 100, 0));
 }
-
-static void mates_are_passed_up_unchanged(void) { probe_with(probe_mate_scores); }
 
 // --- quiescence
 
@@ -665,7 +617,7 @@ static uint64_t deltas(SearchThread *t, const char *fen, int alpha, int qply, in
     return t->run.count[ID_DeltaPruning];
 }
 
-static void probe_delta(SearchThread *t) {
+ON_THREAD(delta_pruning_is_off_in_late_endgames_in_check_and_for_promotions) {
     const char *five = "4k3/8/8/3p4/4P2R/8/8/4K3 w - - 0 1", *four = "4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1";
     TEST_ASSERT_EQUAL_UINT64(1, deltas(t, five, 5000, 0, 0));
     TEST_ASSERT_EQUAL_UINT64_MESSAGE(0, deltas(t, four, 5000, 0, 0), "few men");
@@ -687,11 +639,7 @@ static void probe_delta(SearchThread *t) {
     TEST_ASSERT_EQUAL_UINT64(1, deltas(t, five, eval + p->DeltaMargin + SeeValues[PAWN], 0, 0));
 }
 
-static void delta_pruning_is_off_in_late_endgames_in_check_and_for_promotions(void) {
-    probe_with(probe_delta);
-}
-
-static void probe_evasions(SearchThread *t) {
+ON_THREAD(quiescence_tries_evasions_and_knows_mates) {
     // Mated: said so, though the material is fine.
     StackEntry *ss = stand(t, "R5k1/5ppp/8/8/8/nnn5/8/7K b - - 0 1");
     TEST_ASSERT_EQUAL_INT(-SCORE_MATE + 1, qsearch(t, ss, -200, 200, 0));
@@ -712,8 +660,6 @@ static void probe_evasions(SearchThread *t) {
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, ss->static_eval, "in check there is no static score");
     TEST_ASSERT_TRUE(apart > 0);
 }
-
-static void quiescence_tries_evasions_and_knows_mates(void) { probe_with(probe_evasions); }
 
 // --- the whole search
 
