@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A playout walks from the root along the edges that promise most, values the first position that is new, and
 // carries the value back up. A node's value is the average over its edges of what their children are worth by
-// now, each by its visits; so a position that several lines share tells all of them what was learned in any.
-// Mates are proven on the way up: a child that is lost is a win, and a node whose children are all won is
-// lost.
+// now, each by its visits, drawn somewhat towards the best of them; so a position that several lines share
+// tells all of them what was learned in any. Mates are proven on the way up: a child that is lost is a win,
+// and a node whose children are all won is lost.
 #include "engine/mcts.h"
 
 #include <math.h>
@@ -218,6 +218,20 @@ static void drop_edge(MctsNode *node, MctsEdge *edge) {
     atomic_fetch_sub_explicit(&node->visits, (uint32_t)visits, memory_order_relaxed);
 }
 
+// Works out what a node is worth by now: the average of its visits, drawn towards its best move.
+static void settle(const Params *p, const MctsTree *m, MctsNode *node) {
+    int64_t visits = atomic_load_explicit(&node->visits, memory_order_relaxed);
+    int64_t value = atomic_load_explicit(&node->sum, memory_order_relaxed) / (visits > 0 ? visits : 1);
+    int64_t best = -MCTS_ONE;
+    for (int i = 0; i < node->count && p->MctsMinimax; i++) {
+        uint64_t stat = mctstree_load(&m->edges[node->first + (uint32_t)i]);
+        if (mctstree_visits(stat) && mctstree_value(stat) > best) best = mctstree_value(stat);
+    }
+    if (best > -MCTS_ONE) value += (best - value) * p->MctsMinimax / 100;
+    value = value < -MCTS_ONE ? -MCTS_ONE : value > MCTS_ONE ? MCTS_ONE : value;
+    atomic_store_explicit(&node->value, (int32_t)value, memory_order_relaxed);
+}
+
 // Draws the conclusion for a node from an edge that has just been proven.
 static void conclude(MctsTree *m, MctsNode *node, int proof) {
     int best = proof, old = mctstree_proof(&node->proof);
@@ -263,6 +277,7 @@ static void back_up(SearchThread *t, const Playout *playout) {
             atomic_fetch_add_explicit(&node->sum, more, memory_order_relaxed);
             atomic_fetch_add_explicit(&node->visits, 1, memory_order_relaxed);
         }
+        settle(&t->shared->params, m, node);
         if (proof) conclude(m, node, proof);
     }
 }

