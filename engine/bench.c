@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #include "engine/movegen.h"
 #include "engine/notation.h"
@@ -110,6 +111,12 @@ static void sums_print(FILE *out, const BenchSums *sums) {
     fprintf(out, "quiescence share    %6.2f %%\n\n", percent(sums->run.q_nodes, sums->nodes));
 }
 
+static int64_t cpu_us(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
 SearchResult bench_position(Engine *engine, int index, const SearchLimits *limits, BenchSums *sums) {
     Position pos;
     DepthNodes depths = {0};
@@ -117,7 +124,9 @@ SearchResult bench_position(Engine *engine, int index, const SearchLimits *limit
     position_from_fen(&pos, Fens[index], NULL);
     engine_new_game(engine);
     engine_set_position(engine, &pos, NULL);
+    int64_t start = cpu_us();
     SearchResult result = engine_search(engine, limits, &observer);
+    sums->us += cpu_us() - start;
     sums_add(sums, engine, &depths, &result);
     return result;
 }

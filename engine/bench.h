@@ -43,6 +43,7 @@ BenchTotal bench_run(FILE *out, Engine *engine, const BenchOptions *options, con
 typedef struct BenchSums {
     SearchRun run; // counters, cut-offs and quiescence nodes
     uint64_t nodes;
+    int64_t us; // of the processor, in the searches of bench_position
     double log_branching; // sum of the logarithms of each position's branching factor
     int branched;         // positions that had one
 } BenchSums;

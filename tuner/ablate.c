@@ -37,8 +37,8 @@ typedef struct Run {
 
 void ablate_plan_default(AblatePlan *plan) {
     *plan = (AblatePlan){.pairs = 1000,
-                         .depth = 10,
-                         .bare_depth = 5,
+                         .depth = 12,
+                         .bare_depth = 6,
                          .cap = 5000000,
                          .phase_tc = "2+0.02",
                          .phase_pairs = 50,

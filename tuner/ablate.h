@@ -84,7 +84,7 @@ bool ablate_choose(const AblateRows *rows, const char *only, bool chosen[ABLATE_
 Params ablate_bare(void);
 
 // The two sides of a cell; false where the column does not apply. *missing (or NULL) gets what the technique
-// needs and the side with it does not have, empty if nothing.
+// needs and what comes only later in the cumulative column, empty if nothing.
 bool ablate_sides(const AblateRows *rows, int row, AblateColumn column, Params *with, Params *without,
                   const char **missing);
 

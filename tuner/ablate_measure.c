@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "engine/bench.h"
@@ -14,12 +13,6 @@
 #include "tuner/ablate.h"
 
 enum { CLOCK_ROUNDS = 5 };
-
-static int64_t cpu_us(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
 
 static Engine *engine_with(const Params *params, Error *error) {
     Engine *engine = engine_create(BENCH_HASH);
@@ -46,18 +39,16 @@ static void *watch_stop(void *context) {
 
 // Searches every bench position; false if it was stopped. *capped (or NULL) counts those that the limit of
 // nodes ended.
-static bool search_all(Engine *engine, const SearchLimits *limits, Stop *stop, BenchSums *sums, int64_t *us,
+static bool search_all(Engine *engine, const SearchLimits *limits, Stop *stop, BenchSums *sums,
                        int64_t *depths, int *capped) {
     Watch watch = {.engine = engine, .stop = stop};
     pthread_t watcher;
     bool watched = pthread_create(&watcher, NULL, watch_stop, &watch) == 0;
-    int64_t start = cpu_us();
     for (int i = 0; i < bench_count() && !stop_poll(stop); i++) {
         SearchResult result = bench_position(engine, i, limits, sums);
         *depths += result.depth;
         if (capped) *capped += limits->nodes && result.nodes >= limits->nodes;
     }
-    *us += cpu_us() - start;
     atomic_store(&watch.over, true);
     if (watched) pthread_join(watcher, NULL);
     return !stop_poll(stop);
@@ -67,15 +58,15 @@ cJSON *measure_bench(const Params *params, int depth, uint64_t cap, Stop *stop, 
     BenchSums *sums = calloc(1, sizeof *sums);
     Engine *engine = sums ? engine_with(params, error) : NULL;
     SearchLimits limits = {.depth = depth, .nodes = cap};
-    int64_t us = 0, depths = 0;
+    int64_t depths = 0;
     int capped = 0;
     cJSON *json = NULL;
-    if (engine && search_all(engine, &limits, stop, sums, &us, &depths, &capped)) {
+    if (engine && search_all(engine, &limits, stop, sums, &depths, &capped)) {
         json = cJSON_CreateObject();
         cJSON_AddNumberToObject(json, "depth", depth);
         cJSON_AddNumberToObject(json, "nodes", (double)sums->nodes);
         cJSON_AddNumberToObject(json, "capped", capped);
-        cJSON_AddNumberToObject(json, "us", (double)us);
+        cJSON_AddNumberToObject(json, "us", (double)sums->us);
         cJSON_AddNumberToObject(json, "cut_nodes", (double)sums->run.cut_nodes);
         cJSON_AddNumberToObject(json, "cut_first", (double)sums->run.cut_first);
         cJSON_AddNumberToObject(json, "q_nodes", (double)sums->run.q_nodes);
@@ -90,38 +81,49 @@ cJSON *measure_bench(const Params *params, int depth, uint64_t cap, Stop *stop, 
     return json;
 }
 
-// An hour on the clock never ends a search to a fixed depth, but it is watched and weighed all the same.
+// An hour on the clock never ends a search to a fixed depth, but it is watched and weighed all the same. With
+// and without take turns on each position, and the fastest of some rounds counts.
 cJSON *measure_clock(int depth, Stop *stop, Error *error) {
     Params shipped = params_default();
     Engine *engine = engine_with(&shipped, error);
-    double best[2] = {INFINITY, INFINITY};
+    double us[2] = {0, 0}, nodes[2] = {0, 0};
     bool ok = engine != NULL;
-    for (int i = 0; ok && i < 2 * CLOCK_ROUNDS; i++) {
-        int timed = i % 2;
-        BenchSums sums = {0};
-        int64_t us = 0, depths = 0;
-        SearchLimits limits = {.depth = depth, .has_clock = timed};
-        limits.time[WHITE] = limits.time[BLACK] = 3600000;
-        ok = search_all(engine, &limits, stop, &sums, &us, &depths, NULL);
-        if (ok && sums.nodes) best[timed] = fmin(best[timed], (double)us / (double)sums.nodes);
+    for (int i = 0; ok && i < bench_count(); i++) {
+        int64_t best[2] = {INT64_MAX, INT64_MAX};
+        uint64_t found[2] = {0, 0};
+        for (int round = 0; round < 2 * CLOCK_ROUNDS; round++) {
+            int timed = round % 2;
+            BenchSums sums = {0};
+            SearchLimits limits = {.depth = depth, .has_clock = timed};
+            limits.time[WHITE] = limits.time[BLACK] = 3600000;
+            bench_position(engine, i, &limits, &sums);
+            best[timed] = sums.us < best[timed] ? sums.us : best[timed];
+            found[timed] = sums.nodes;
+        }
+        ok = !stop_poll(stop);
+        for (int timed = 0; timed < 2 && found[0] == found[1];
+             timed++) { // a single reply ends a timed search
+            us[timed] += (double)best[timed];
+            nodes[timed] += (double)found[timed];
+        }
     }
     engine_destroy(engine);
     if (!ok) return NULL;
     cJSON *json = cJSON_CreateObject();
     cJSON_AddNumberToObject(json, "depth", depth);
-    cJSON_AddNumberToObject(json, "plain_nps", 1e6 / best[0]);
-    cJSON_AddNumberToObject(json, "clock_nps", 1e6 / best[1]);
+    cJSON_AddNumberToObject(json, "plain_nps", 1e6 * nodes[0] / fmax(us[0], 1));
+    cJSON_AddNumberToObject(json, "clock_nps", 1e6 * nodes[1] / fmax(us[1], 1));
     return json;
 }
 
 cJSON *measure_equal(int ms, Stop *stop, Error *error) {
     Params sides[2] = {params_default(), ablate_bare()};
-    int64_t depths[2] = {0, 0}, us = 0;
+    int64_t depths[2] = {0, 0};
     for (int i = 0; i < 2; i++) {
         Engine *engine = engine_with(&sides[i], error);
         BenchSums sums = {0};
         SearchLimits limits = {.movetime = ms};
-        bool ok = engine && search_all(engine, &limits, stop, &sums, &us, &depths[i], NULL);
+        bool ok = engine && search_all(engine, &limits, stop, &sums, &depths[i], NULL);
         engine_destroy(engine);
         if (!ok) return NULL;
     }

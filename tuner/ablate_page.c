@@ -93,7 +93,7 @@ static bool figures_of(const Page *page, int row, AblateColumn column, Figures *
     ablate_match_key(&with, &without, control, key);
     f->match = ablate_cell(a, "match", key);
     if (page->times) f->timed = find_timed(a, &with, &without);
-    return f->with || f->match || f->timed;
+    return (f->with && f->without) || f->match || f->timed;
 }
 
 static Stats stats_of(const cJSON *match) {
@@ -194,13 +194,16 @@ static void print_clock(const Page *page) {
 static void print_all(const Page *page, int row) {
     Figures f;
     const cJSON *equal = ablate_cell(page->ablate, "equal", "equal");
-    if (figures_of(page, row, COLUMN_SUM, &f)) print_measured(page, "bare to shipped", row, &f);
+    if (figures_of(page, row, COLUMN_SUM, &f)) {
+        print_measured(page, "bare to shipped", row, &f);
+        fprintf(page->out, "; ");
+    }
     if (equal && page->times)
-        fprintf(page->out, "; at %.0f ms depth %.1f instead of %.1f: %+.1f plies", ablate_number(equal, "ms"),
+        fprintf(page->out, "at %.0f ms depth %.1f instead of %.1f: %+.1f plies; ", ablate_number(equal, "ms"),
                 ablate_number(equal, "shipped_depth"), ablate_number(equal, "bare_depth"),
                 ablate_number(equal, "shipped_depth") - ablate_number(equal, "bare_depth"));
     if (page->times && figures_of(page, row, COLUMN_OFF, &f) && f.with)
-        fprintf(page->out, "; %.2f M nodes/s", ablate_number(f.with, "nodes") / ablate_number(f.with, "us"));
+        fprintf(page->out, "%.2f M nodes/s", ablate_number(f.with, "nodes") / ablate_number(f.with, "us"));
 }
 
 static void print_minimal(const Page *page) {

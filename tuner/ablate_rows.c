@@ -185,7 +185,7 @@ bool ablate_sides(const AblateRows *rows, int row, AblateColumn column, Params *
     *without = *with;
     apply(with, r->switches, true);
     apply(without, r->switches, false);
-    if (missing && !has_all(with, r->needs)) *missing = r->needs;
+    if (missing && column == COLUMN_SUM && !has_all(with, r->needs)) *missing = r->needs;
     return true;
 }
 
