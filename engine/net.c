@@ -20,7 +20,7 @@ typedef struct NetHeader {
     char magic[8];
     uint32_t version, hidden, inputs, buckets;
     int32_t qa, qb, scale;
-    uint32_t note_size, crc; // crc of all bytes behind the header
+    uint32_t note_size, crc; // crc of scale and all bytes behind the header
     uint32_t zero[5];
 } NetHeader;
 
@@ -47,6 +47,11 @@ static NetWeights weights_at(const char *data, int hidden, int scale) {
     weights.outputs = weights.biases + hidden;
     weights.output_biases = (const void *)(weights.outputs + (size_t)hidden * 2 * NNUE_BUCKETS);
     return weights;
+}
+
+// The checksum of all that the fields of the header do not fix: the scale and what follows the header.
+static uint32_t crc_of(const NetHeader *header, const char *rest, size_t size) {
+    return crc32_of(crc32_of(0, &header->scale, sizeof header->scale), rest, size);
 }
 
 // --- what is refused
@@ -171,7 +176,7 @@ Net *net_parse(const void *data, size_t size, const char *name, Error *error) {
     const char *note = bytes + sizeof header;
     Net *net = NULL;
     bool ok = check_header(&header, size, error);
-    if (ok && crc32_of(0, note, size - sizeof header) != header.crc)
+    if (ok && crc_of(&header, note, size - sizeof header) != header.crc)
         ok = error_set(error, "crc does not match: the file is damaged");
     ok = ok && check_note(note, header.note_size, error);
     if (ok && !(net = net_new(&header, note, note + header.note_size)))
@@ -259,7 +264,7 @@ static char *net_bytes(const NetWeights *weights, const char *note, size_t *size
         {w->output_biases, NNUE_BUCKETS * sizeof *w->output_biases},
     };
     for (int i = 0; i < 4; at += parts[i++].size) memcpy(at, parts[i].data, parts[i].size);
-    header.crc = crc32_of(0, bytes + sizeof header, *size - sizeof header);
+    header.crc = crc_of(&header, bytes + sizeof header, *size - sizeof header);
     memcpy(bytes, &header, sizeof header);
     return bytes;
 }

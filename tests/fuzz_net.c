@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!bytes) return 0;
     if (size) memcpy(bytes, data, size);
     if (whole >= HEADER && data[size - 1] != 255) {
-        uint32_t crc = crc32_of(0, bytes + HEADER, whole - HEADER);
+        uint32_t crc = crc32_of(crc32_of(0, bytes + 32, 4), bytes + HEADER, whole - HEADER);
         memcpy(bytes + 40, &crc, sizeof crc);
     }
     Error error = {""};

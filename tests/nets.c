@@ -52,7 +52,7 @@ char *testnet_bytes(const TestNet *net, const char *note, size_t *size) {
 }
 
 void testnet_seal(char *bytes, size_t size) {
-    uint32_t crc = crc32_of(0, bytes + 64, size - 64);
+    uint32_t crc = crc32_of(crc32_of(0, bytes + 32, 4), bytes + 64, size - 64);
     memcpy(bytes + 40, &crc, sizeof crc);
 }
 

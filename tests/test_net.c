@@ -53,7 +53,7 @@ static void what_is_saved_is_loaded(void) {
     TEST_ASSERT_EQUAL_INT(0, (uintptr_t)w->features % 64);
     // The file is laid out as net.h says, byte for byte.
     TEST_ASSERT_EQUAL_INT(
-        0, memcmp(Bytes, "HoneNNUE\1\0\0\0\40\0\0\0\0\3\0\0\10\0\0\0\377\0\0\0\100\0\0\0\220\1\0\0\100\0\0\0",
+        0, memcmp(Bytes, "HoneNNUE\1\0\0\0\40\0\0\0\0\3\0\0\10\0\0\0\340\1\0\0\0\2\0\0\220\1\0\0\100\0\0\0",
                   40));
     TEST_ASSERT_EQUAL_INT(
         0, memcmp(Bytes + HEADER + 64, Source->features, sizeof(int16_t) * HIDDEN * NNUE_INPUTS));
@@ -93,7 +93,7 @@ static void every_flipped_bit_is_noticed(void) {
         Bytes[bit / 8] ^= (char)(1 << bit % 8);
         Error error = {""};
         if (net_parse(Bytes, Size, "flipped", &error)) TEST_FAIL_MESSAGE("a flipped bit was not noticed");
-        TEST_ASSERT_GREATER_THAN_INT(12, strlen(error.text));
+        TEST_ASSERT_GREATER_THAN_INT(12, (int)strlen(error.text));
         Bytes[bit / 8] ^= (char)(1 << bit % 8);
     }
     Bytes[Size - 1] ^= 1;
@@ -111,8 +111,8 @@ static void every_field_of_the_header_is_checked(void) {
         {12, "hidden", {0, 33, 544}},
         {16, "inputs", {0, 767, 769}},
         {20, "buckets", {0, 1, 9}},
-        {24, "qa", {0, 254, 256}},
-        {28, "qb", {0, 63, 65}},
+        {24, "qa", {0, 255, 481}},
+        {28, "qb", {0, 64, 513}},
         {32, "scale", {0, 1001, UINT32_MAX}},
         {36, "note_size", {63, 65, UINT32_MAX - 63}},
         {40, "crc", {0, 1, 2}},
@@ -144,8 +144,8 @@ static void weights_that_could_overflow_are_refused(void) {
     expect_number_refused(2 * 5, INT16_MAX, "feature weights: unit 5");
     expect_number_refused(2 * (HIDDEN * 700 + 9), INT16_MIN, "feature weights: unit 9");
     expect_number_refused(biases + 2 * 3, INT16_MAX, "feature weights: unit 3");
-    expect_number_refused(outputs, 128, "output weight 0 of bucket 0");
-    expect_number_refused(outputs + 2 * (2 * HIDDEN * 7 + 1), -128, "output weight 1 of bucket 7");
+    expect_number_refused(outputs, NNUE_OUTPUT_MAX + 1, "output weight 0 of bucket 0");
+    expect_number_refused(outputs + 2 * (2 * HIDDEN * 7 + 1), -NNUE_OUTPUT_MAX - 1, "output weight 1 of bucket 7");
     Bytes[HEADER + 3] = '\n';
     testnet_seal(Bytes, Size);
     expect_refused(Bytes, Size, "note");
@@ -164,11 +164,11 @@ static void weights_that_could_overflow_are_refused(void) {
     TEST_ASSERT_NOT_NULL_MESSAGE(strstr(error.text, "unit 8 can reach 32768"), error.text);
     TEST_ASSERT_NOT_EQUAL(0, access(path, F_OK));
 
-    // 1,024 output weights of 32 keep every sum below 2^31, of 33 not.
+    // 1,024 output weights of 145 keep every sum below 2^31, of 146 not.
     TestNet *wide = testnet_create(512, 4, false);
-    for (int i = 0; i < 1024; i++) wide->outputs[i] = 32;
+    for (int i = 0; i < 1024; i++) wide->outputs[i] = 145;
     free(testnet_bytes(wide, "", &size));
-    for (int i = 0; i < 1024; i++) wide->outputs[i] = 33;
+    for (int i = 0; i < 1024; i++) wide->outputs[i] = 146;
     TEST_ASSERT_FALSE(net_save(path, &wide->weights, "", &error));
     TEST_ASSERT_NOT_NULL_MESSAGE(strstr(error.text, "bucket 0 can reach"), error.text);
     testnet_free(wide);
@@ -183,7 +183,7 @@ static void saving_says_why_it_failed_and_keeps_the_old_file(void) {
     TEST_ASSERT_GREATER_OR_EQUAL_INT(0, fd);
     close(fd);
     TEST_ASSERT_TRUE(net_save(path, &Source->weights, Note, &error));
-    Source->outputs[0] = 1000;
+    Source->outputs[0] = NNUE_OUTPUT_MAX + 1;
     TEST_ASSERT_FALSE(net_save(path, &Source->weights, Note, &error));
     TEST_ASSERT_FALSE(net_save(path, &Source->weights, "two\nlines", &error));
     Net *net = net_load(path, &error);

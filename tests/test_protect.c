@@ -29,7 +29,11 @@ int searchnode_root(SearchThread *thread, int alpha, int beta, int depth) {
     return 0;
 }
 
-void setUp(void) { TheEngine = engine_create(1); }
+// The positions were found with the hand-written evaluation: how far a score lies from a margin depends on it.
+void setUp(void) {
+    TheEngine = engine_create(1);
+    engine_set_option(TheEngine, "Evaluation", "hand", NULL);
+}
 
 void tearDown(void) {
     engine_destroy(TheEngine);

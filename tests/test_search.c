@@ -20,7 +20,7 @@ static int oracle_quiescence(const Position *pos, int alpha, int beta, int ply) 
     MoveList list;
     int best = -SCORE_INFINITE;
     if (!pos->checkers) {
-        best = eval_position(pos, NULL);
+        best = net_builtin() ? nnue_value(net_builtin(), pos) : eval_position(pos, NULL);
         if (best > alpha) alpha = best;
         if (best >= beta) return best;
     }
