@@ -140,7 +140,8 @@ static int output_of(const Net *net, const Accumulator *acc, int stm, int bucket
     const NetWeights *w = &net->weights;
     int64_t sum = net->kernel->output(acc->values[stm], acc->values[!stm],
                                       w->outputs + bucket * 2 * w->hidden, w->hidden);
-    int64_t value = (sum * (1 << NNUE_SQUARE_SHIFT) / NNUE_QA + w->output_biases[bucket]) * w->scale / (NNUE_QA * NNUE_QB);
+    int64_t value = (sum * (1 << NNUE_SQUARE_SHIFT) / NNUE_QA + w->output_biases[bucket]) * w->scale /
+                    (NNUE_QA * NNUE_QB);
     return value > SCORE_EVAL_MAX ? SCORE_EVAL_MAX : value < -SCORE_EVAL_MAX ? -SCORE_EVAL_MAX : (int)value;
 }
 
