@@ -7,7 +7,7 @@
 
 #include "engine/movepick.h"
 #include "engine/search.h"
-#include "engine/searchnode.h"
+#include "engine/node.h"
 
 uint64_t search_nodes(const Search *search) {
     uint64_t sum = 0;
@@ -123,9 +123,9 @@ static void aspirate(SearchThread *t) {
     }
     for (;;) {
         t->run.seldepth = 0;
-        int score = searchnode_root(t, alpha, beta, int_max(1, depth - failed_high));
+        int score = search_root(t, alpha, beta, int_max(1, depth - failed_high));
         sort_root(t, index);
-        if (searchnode_stopped(t) || (score > alpha && score < beta)) return;
+        if (node_stopped(t) || (score > alpha && score < beta)) return;
         t->run.count[ID_Aspiration]++;
         bool failed_low = score <= alpha;
         if (timeman_elapsed(&t->shared->time) > 1000)
@@ -192,10 +192,10 @@ void search_run(SearchThread *t) {
         for (int line = 0; line < lines; line++) {
             t->run.multipv_index = line;
             aspirate(t);
-            if (searchnode_stopped(t)) break;
+            if (node_stopped(t)) break;
         }
         t->run.multipv_index = 0;
-        bool stopped = searchnode_stopped(t);
+        bool stopped = node_stopped(t);
         if (lines > 1) sort_root(t, 0);
         if (!stopped) t->run.completed_depth = t->run.depth;
         for (int line = 0; line < lines && t->index == 0; line++) {

@@ -11,7 +11,8 @@
 
 #include "engine/learn.h"
 #include "engine/mctstree.h"
-#include "engine/searchnode.h"
+#include "engine/node.h"
+#include "engine/quiesce.h"
 
 enum {
     TREE_PLIES = MAX_PLY - 64,  // the longest line in the tree; quiescence needs the rest of the stack
@@ -112,12 +113,12 @@ static uint32_t new_leaf(SearchThread *t, StackEntry *ss, Playout *playout) {
     int score;
     if (s->params.MctsQuiescence) {
         t->run.count[ID_MctsQuiescence]++;
-        score = searchnode_quiesce(t, ss, -SCORE_INFINITE, SCORE_INFINITE);
+        score = quiesce(t, ss, -SCORE_INFINITE, SCORE_INFINITE, 0);
         playout->line = true;
     } else {
-        score = searchnode_static(t, ss);
+        score = node_static(t, ss);
     }
-    if (searchnode_stopped(t)) return 0;
+    if (node_stopped(t)) return 0;
     playout->proof = leaf_proof(t, ss, score, playout->count);
     playout->value = playout->proof > 0   ? MCTS_ONE
                      : playout->proof < 0 ? -MCTS_ONE
@@ -130,7 +131,7 @@ static uint32_t new_leaf(SearchThread *t, StackEntry *ss, Playout *playout) {
 static MctsNode *enter(SearchThread *t, StackEntry *ss, MctsEdge *edge, Playout *playout) {
     Search *s = t->shared;
     MctsTree *m = s->tree;
-    if (s->params.DrawRules && searchnode_is_draw(t, ss)) {
+    if (s->params.DrawRules && node_is_draw(t, ss)) {
         playout->value = 0;
         playout->drawn = true;
         return NULL;
@@ -179,9 +180,9 @@ static bool descend(SearchThread *t, Playout *playout) {
         atomic_fetch_add_explicit(&edge->stat, MCTS_UNDER_WAY, memory_order_relaxed);
         playout->nodes[playout->count] = node;
         playout->edges[playout->count++] = edge;
-        searchnode_make(t, ss, edge->move);
-        node = searchnode_must_stop(t) ? NULL : enter(t, ss + 1, edge, playout);
-        if (searchnode_stopped(t)) {
+        node_make(t, ss, edge->move);
+        node = node_must_stop(t) ? NULL : enter(t, ss + 1, edge, playout);
+        if (node_stopped(t)) {
             abandon(playout);
             return false;
         }
@@ -485,7 +486,7 @@ static bool look(SearchThread *t, Watch *watch) {
 void mcts_run(SearchThread *t) {
     Watch watch = {.next_look = 1, .next_report = 1, .recent = SCORE_NONE};
     if (t->root_count == 0) return;
-    while (!searchnode_stopped(t) && play_out(t))
+    while (!node_stopped(t) && play_out(t))
         if (t->index == 0 && look(t, &watch)) break;
     if (t->index == 0) report(t);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/movepick.h"
-#include "engine/searchnode.h"
+#include "engine/node.h"
 
 enum {
     RULE50_APART = 60,  // from here on positions that differ in this counter alone are kept apart
@@ -271,7 +271,7 @@ void mctstree_plant(MctsTree *m, SearchThread *t) {
     atomic_store(&m->edge_count, 0);
     atomic_store(&m->playouts, 0);
     atomic_store(&m->plies, 0);
-    int score = searchnode_static(t, t->stack + STACK_BELOW);
+    int score = node_static(t, t->stack + STACK_BELOW);
     start_node(m->nodes, ss->pos.key, mctstree_squash(score, t->shared->params.MctsScale), 0);
     Move moves[MAX_MOVES];
     for (int i = 0; i < t->root_count; i++) moves[i] = t->root_moves[i].move;

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One node of the search, in numbered steps. A technique is one step: its idea in a line or two, its numbers
 // in params.def, a switch, a counter. Techniques are asked safest first. Iterative deepening, aspiration and
-// the vote between threads live in iterate.c.
+// the vote between threads live in iterate.c, quiescence in quiesce.c.
 #include "engine/search.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "engine/cycle.h"
 #include "engine/learn.h"
 #include "engine/movepick.h"
-#include "engine/searchnode.h"
+#include "engine/node.h"
+#include "engine/quiesce.h"
 
 // 1024 x ln(i): the one table behind all late-move reductions.
 static const int16_t Ln[128] = {
@@ -25,11 +22,6 @@ static const int16_t Ln[128] = {
 };
 
 enum {
-#ifdef HONE_DEBUG
-    CLOCK_NODES = 32, // debug builds are slow: look at the clock more often
-#else
-    CLOCK_NODES = 1024, // nodes between two looks at the clock
-#endif
     LATE_ENDGAME_MEN = 10, // at most this many men: "few pieces left" in margins
     TT_RULE50_MAX = 90,    // no table cut-offs near the fifty-move rule: the table knows nothing of it
 };
@@ -45,120 +37,6 @@ typedef struct Node {
 } Node;
 
 static int search(SearchThread *t, StackEntry *ss, int alpha, int beta, int depth, bool cut);
-static int qsearch(SearchThread *t, StackEntry *ss, int alpha, int beta, int qply);
-
-// --- small helpers
-
-static inline int ply_of(const SearchThread *t, const StackEntry *ss) {
-    return (int)(ss - t->stack) - STACK_BELOW;
-}
-
-static inline uint64_t nodes_of(const SearchThread *t) {
-    return atomic_load_explicit(&t->run.nodes, memory_order_relaxed);
-}
-
-static inline void count_tbhit(SearchThread *t) {
-    uint64_t hits = atomic_load_explicit(&t->run.tbhits, memory_order_relaxed);
-    atomic_store_explicit(&t->run.tbhits, hits + 1, memory_order_relaxed);
-}
-
-static inline int mated_in(int ply) { return -SCORE_MATE + ply; }
-
-// A draw, a hair to either side by node parity, so that the search does not go blind among equal draws.
-static int draw_score(const SearchThread *t) { return SCORE_DRAW - 1 + (int)(nodes_of(t) & 2); }
-
-// Thread 0 watches the limits: nodes at every node when one thread must be exact, the clock every thousand or
-// so.
-static bool must_stop(SearchThread *t) {
-    Search *s = t->shared;
-    if (searchnode_stopped(t)) return true;
-    if (t->index != 0) return false;
-    uint64_t nodes = nodes_of(t);
-    bool over = s->limits.nodes && s->thread_count == 1 && nodes >= s->limits.nodes;
-    if (!over && nodes % CLOCK_NODES == 0 && !atomic_load_explicit(&s->pondering, memory_order_relaxed)) {
-        over = s->limits.nodes && search_nodes(s) >= s->limits.nodes;
-        over |= s->time.hard_ms != INT64_MAX && timeman_elapsed(&s->time) >= s->time.hard_ms;
-    }
-    if (over) atomic_store_explicit(&s->stop, true, memory_order_relaxed);
-    return over;
-}
-
-// Puts a move on the board of the next stack entry.
-static void make(SearchThread *t, StackEntry *ss, Move move) {
-    int piece = ss->pos.board[move_from(move)], to = move_to(move);
-    if (t->shared->params.UseTT) tt_prefetch(&t->shared->tt, position_key_after(&ss->pos, move));
-    ss->move = move;
-    ss->piece = piece;
-    ss->continuation = t->hist.continuation[piece][to];
-    t->keys[t->key_count + ply_of(t, ss)] = position_repetition_key(&ss->pos);
-    position_make(&ss[1].pos, &ss->pos, move);
-    atomic_store_explicit(&t->run.nodes, nodes_of(t) + 1, memory_order_relaxed);
-}
-
-static void make_null(SearchThread *t, StackEntry *ss) {
-    ss->move = MOVE_NULL;
-    ss->piece = NO_PIECE;
-    ss->continuation = t->hist.continuation[NO_PIECE][0];
-    t->keys[t->key_count + ply_of(t, ss)] = position_repetition_key(&ss->pos);
-    position_make_null(&ss[1].pos, &ss->pos);
-    atomic_store_explicit(&t->run.nodes, nodes_of(t) + 1, memory_order_relaxed);
-}
-
-static void pv_set(PV *pv, Move move, const PV *tail) {
-    pv->moves[0] = move;
-    pv->count = 1;
-    if (tail->count > MAX_PLY - 1) return;
-    memcpy(pv->moves + 1, tail->moves, (size_t)tail->count * sizeof *tail->moves);
-    pv->count += tail->count;
-}
-
-// --- draws
-
-// Whether this position stood before: twice in all if since the root, three times if before it.
-static bool repeated(const SearchThread *t, const StackEntry *ss) {
-    int reach = ss->pos.rule50;
-    if (reach < 4) return false;
-    int ply = ply_of(t, ss), here = t->key_count + ply, seen = 0;
-    Key key = position_repetition_key(&ss->pos);
-    for (int back = 2; back <= reach && back <= here; back += 2) {
-        if (back <= ply && ss[-back].move == MOVE_NULL) return false;
-        if (back - 1 <= ply && ss[1 - back].move == MOVE_NULL) return false;
-        if (t->keys[here - back] != key) continue;
-        if (back <= ply || ++seen == 2) return true;
-    }
-    return false;
-}
-
-static bool is_draw(const SearchThread *t, const StackEntry *ss) {
-    const Position *pos = &ss->pos;
-    if (pos->rule50 >= 100) return !pos->checkers || movegen_any(pos);
-    return repeated(t, ss) || position_insufficient(pos);
-}
-
-// Whether one reversible move leads back to a position that stood since the root.
-static bool can_repeat(const SearchThread *t, const StackEntry *ss) {
-    int reach = ss->pos.rule50, ply = ply_of(t, ss), here = t->key_count + ply;
-    if (reach > here) reach = here;
-    for (int back = 1; back <= reach && back <= ply; back++)
-        if (ss[-back].move == MOVE_NULL) {
-            reach = back - 1;
-            break;
-        }
-    for (int back = 3; back <= reach && back < ply; back += 2)
-        if (cycle_links(&ss->pos, t->keys[here - back])) return true;
-    return false;
-}
-
-// --- evaluation
-
-static int evaluate(SearchThread *t, const StackEntry *ss) {
-    return t->shared->net ? nnue_evaluate(&t->nnue, &ss->pos, ply_of(t, ss)) : eval_position(&ss->pos, &t->pawns);
-}
-
-// Whether a table score says more than the static one: its bound points past it.
-static bool tt_score_sharpens(const TTEntry *tt, int eval) {
-    return tt->hit && tt->score != SCORE_NONE && (tt->bound & (tt->score > eval ? BOUND_LOWER : BOUND_UPPER));
-}
 
 // --- margins
 
@@ -227,8 +105,8 @@ static int razoring(SearchThread *t, StackEntry *ss, const Node *n) {
     if (!p->Razoring || n->depth > p->RazorMaxDepth || score_is_decisive(n->alpha)) return SCORE_NONE;
     int margin = n->endgame ? p->RazorMarginEndgame : p->RazorMargin;
     if (n->eval + margin * n->depth > n->alpha) return SCORE_NONE;
-    int score = qsearch(t, ss, n->alpha, n->alpha + 1, 0);
-    if (searchnode_stopped(t)) return 0;
+    int score = quiesce(t, ss, n->alpha, n->alpha + 1, 0);
+    if (node_stopped(t)) return 0;
     if (score > n->alpha || score_is_decisive(score)) return SCORE_NONE;
     t->run.count[ID_Razoring]++;
     return score;
@@ -249,9 +127,9 @@ static int null_move(SearchThread *t, StackEntry *ss, const Node *n) {
     int reduction = p->NullBase + p->NullDepthScale * n->depth +
                     int_min((n->eval - n->beta) * 1024 / p->NullEvalScale, p->NullEvalMax);
     int depth = n->depth - reduction / 1024;
-    make_null(t, ss);
+    node_make_null(t, ss);
     int score = -search(t, ss + 1, -n->beta, -n->beta + 1, depth, !n->cut);
-    if (searchnode_stopped(t)) return 0;
+    if (node_stopped(t)) return 0;
     if (score < n->beta) return SCORE_NONE;
     if (score_is_win(score)) score = n->beta; // a mate against a passing side proves nothing
     if (p->NullVerification && n->depth >= p->NullVerifyDepth && t->run.null_min_ply == 0) {
@@ -259,7 +137,7 @@ static int null_move(SearchThread *t, StackEntry *ss, const Node *n) {
         t->run.null_min_ply = n->ply + 3 * int_max(depth, 1) / 4 + 1;
         int verified = search(t, ss, n->beta - 1, n->beta, int_max(depth, 1), false);
         t->run.null_min_ply = 0;
-        if (searchnode_stopped(t)) return 0;
+        if (node_stopped(t)) return 0;
         if (verified < n->beta) return SCORE_NONE;
     }
     t->run.count[ID_NullMove]++;
@@ -281,11 +159,11 @@ static int probcut(SearchThread *t, StackEntry *ss, const Node *n) {
     movepick_noisy(&picker, t, ss, n->tt.move, target - ss->static_eval);
     for (Move move; (move = movepick_next(&picker)) != MOVE_NONE;) {
         if (move == ss->excluded) continue;
-        make(t, ss, move);
-        int score = -qsearch(t, ss + 1, -target, -target + 1, 0);
+        node_make(t, ss, move);
+        int score = -quiesce(t, ss + 1, -target, -target + 1, 0);
         if (score >= target && n->depth > p->ProbCutReduction)
             score = -search(t, ss + 1, -target, -target + 1, n->depth - p->ProbCutReduction, !n->cut);
-        if (searchnode_stopped(t)) return 0;
+        if (node_stopped(t)) return 0;
         if (score < target) continue;
         t->run.count[ID_ProbCut]++;
         if (p->UseTT)
@@ -306,9 +184,9 @@ static int classic_multicut(SearchThread *t, StackEntry *ss, const Node *n) {
     movepick_main(&picker, t, ss, n->tt.move);
     int cuts = 0, seen = 0;
     for (Move move; seen < p->MultiCutMoves && (move = movepick_next(&picker)) != MOVE_NONE; seen++) {
-        make(t, ss, move);
+        node_make(t, ss, move);
         int score = -search(t, ss + 1, -n->beta, -n->beta + 1, n->depth - 1 - p->MultiCutReduction, false);
-        if (searchnode_stopped(t)) return 0;
+        if (node_stopped(t)) return 0;
         if (score < n->beta || ++cuts < p->MultiCutThreshold) continue;
         t->run.count[ID_ClassicMultiCut]++;
         return n->beta;
@@ -413,7 +291,7 @@ static int extension(SearchThread *t, StackEntry *ss, const Node *n, Move move, 
     ss->excluded = move;
     int score = search(t, ss, target - 1, target, (n->depth - 1) / 2, n->cut);
     ss->excluded = MOVE_NONE;
-    if (searchnode_stopped(t)) return 0;
+    if (node_stopped(t)) return 0;
     if (score < target) {
         t->run.count[ID_SingularExtension]++;
         if (p->DoubleExtension && !n->pv && score < target - p->DoubleMargin && ss->doubles <= p->DoubleMax) {
@@ -492,7 +370,7 @@ static void root_update(SearchThread *t, RootMove *rm, int number, int score, in
         rm->score = score;
         rm->average = rm->average == -SCORE_INFINITE ? score : (rm->average + score) / 2;
         rm->seldepth = t->run.seldepth;
-        pv_set(&rm->pv, rm->move, tail);
+        node_pv_set(&rm->pv, rm->move, tail);
     } else {
         rm->score = -SCORE_INFINITE;
     }
@@ -516,30 +394,30 @@ static int search(SearchThread *t, StackEntry *ss, int alpha, int beta, int dept
     Search *s = t->shared;
     const Params *p = &s->params;
     const Position *pos = &ss->pos;
-    Node n = {.ply = ply_of(t, ss), .pv = beta - alpha > 1, .cut = cut};
+    Node n = {.ply = node_ply(t, ss), .pv = beta - alpha > 1, .cut = cut};
     PV *pv = &t->pvs[n.ply];
     n.root = n.ply == 0;
     pv->count = 0;
 
     // Step 1. The end of the depth: let quiescence settle the captures.
-    if (depth <= 0) return qsearch(t, ss, alpha, beta, 0);
+    if (depth <= 0) return quiesce(t, ss, alpha, beta, 0);
 
     // Step 2. Stop, draws, the end of the stack.
-    if (must_stop(t)) return 0;
+    if (node_must_stop(t)) return 0;
     if (n.pv) t->run.seldepth = int_max(t->run.seldepth, n.ply);
     if (!n.root && p->DrawRules) {
-        if (is_draw(t, ss)) return draw_score(t);
-        if (p->UpcomingRepetition && alpha < SCORE_DRAW && can_repeat(t, ss)) {
+        if (node_is_draw(t, ss)) return node_draw_score(t);
+        if (p->UpcomingRepetition && alpha < SCORE_DRAW && node_can_repeat(t, ss)) {
             t->run.count[ID_UpcomingRepetition]++;
-            alpha = draw_score(t);
+            alpha = node_draw_score(t);
             if (alpha >= beta) return alpha;
         }
     }
-    if (n.ply >= MAX_PLY - 1) return pos->checkers ? SCORE_DRAW : evaluate(t, ss);
+    if (n.ply >= MAX_PLY - 1) return pos->checkers ? SCORE_DRAW : node_evaluate(t, ss);
 
     // Step 3. Mate distance. A shorter mate is already certain on either side.
     if (!n.root && p->MateDistance) {
-        alpha = int_max(alpha, mated_in(n.ply));
+        alpha = int_max(alpha, node_mated_in(n.ply));
         beta = int_min(beta, SCORE_MATE - n.ply - 1);
         if (alpha >= beta) {
             t->run.count[ID_MateDistance]++;
@@ -578,7 +456,7 @@ static int search(SearchThread *t, StackEntry *ss, int alpha, int beta, int dept
     TableScore known = {0, BOUND_NONE};
     if (!n.root && excluded == MOVE_NONE) known = tables_probe(&s->tables, pos, n.ply, depth);
     if (known.bound != BOUND_NONE) {
-        count_tbhit(t);
+        node_count_tbhit(t);
         if (known.bound == BOUND_EXACT ||
             (known.bound == BOUND_LOWER ? known.score >= beta : known.score <= alpha)) {
             int stored = int_min(depth + 6, MAX_PLY - 1);
@@ -598,9 +476,9 @@ static int search(SearchThread *t, StackEntry *ss, int alpha, int beta, int dept
     } else if (excluded != MOVE_NONE) {
         n.raw_eval = n.eval = ss->static_eval;
     } else {
-        n.raw_eval = n.tt.hit && n.tt.eval != SCORE_NONE ? n.tt.eval : evaluate(t, ss);
+        n.raw_eval = n.tt.hit && n.tt.eval != SCORE_NONE ? n.tt.eval : node_evaluate(t, ss);
         n.eval = ss->static_eval = learn_corrected(t, ss, n.raw_eval);
-        if (tt_score_sharpens(&n.tt, n.eval)) n.eval = n.tt.score;
+        if (node_tt_sharpens(&n.tt, n.eval)) n.eval = n.tt.score;
         if (!n.tt.hit && p->UseTT)
             tt_store(&s->tt, pos->key, n.ply, MOVE_NONE, SCORE_NONE, n.raw_eval, TT_DEPTH_NONE, BOUND_NONE,
                      ss->tt_pv);
@@ -657,17 +535,17 @@ static int search(SearchThread *t, StackEntry *ss, int alpha, int beta, int dept
 
         // Step 15. Extensions.
         int cut_score = SCORE_NONE, extra = extension(t, ss, &n, move, &cut_score);
-        if (searchnode_stopped(t)) return 0;
+        if (node_stopped(t)) return 0;
         if (cut_score != SCORE_NONE) return cut_score;
         ss->doubles = ss[-1].doubles + (extra >= 2);
         c.new_depth = n.depth - 1 + extra;
 
         // Step 16. Search it.
-        uint64_t before = nodes_of(t);
-        make(t, ss, move);
+        uint64_t before = node_count(t);
+        node_make(t, ss, move);
         int score = search_move(t, ss, &n, &c, best, tt_noisy);
-        if (searchnode_stopped(t)) return 0;
-        if (rm) root_update(t, rm, number, score, n.alpha, &t->pvs[n.ply + 1], nodes_of(t) - before);
+        if (node_stopped(t)) return 0;
+        if (rm) root_update(t, rm, number, score, n.alpha, &t->pvs[n.ply + 1], node_count(t) - before);
         if (!c.noisy && !n.in_check && n.depth <= 6 && number > 1) {
             int band = (n.depth - 1) / 2, bucket = history_bucket(c.history);
             t->run.prob_tried[band][bucket]++;
@@ -677,7 +555,7 @@ static int search(SearchThread *t, StackEntry *ss, int alpha, int beta, int dept
             best = score;
             if (score > n.alpha) {
                 best_move = move;
-                if (n.pv) pv_set(pv, move, &t->pvs[n.ply + 1]);
+                if (n.pv) node_pv_set(pv, move, &t->pvs[n.ply + 1]);
                 if (score >= beta) {
                     ss->cutoffs++;
                     t->run.cut_nodes++;
@@ -695,7 +573,7 @@ static int search(SearchThread *t, StackEntry *ss, int alpha, int beta, int dept
 
     // Step 17. Mate, stalemate; learn from the result; remember it.
     if (p->SeeOrdering) t->run.count[ID_SeeOrdering] += (uint64_t)picker.bad_count;
-    if (number == 0) return excluded != MOVE_NONE ? alpha : n.in_check ? mated_in(n.ply) : SCORE_DRAW;
+    if (number == 0) return excluded != MOVE_NONE ? alpha : n.in_check ? node_mated_in(n.ply) : SCORE_DRAW;
     if (best == -SCORE_INFINITE) best = alpha; // every move was pruned
     best = int_min(best, ceiling);
     if (best >= beta) {
@@ -718,124 +596,6 @@ static int search(SearchThread *t, StackEntry *ss, int alpha, int beta, int dept
     return best;
 }
 
-// --- quiescence: only moves that change the material, until the position is quiet
-
-static int qsearch(SearchThread *t, StackEntry *ss, int alpha, int beta, int qply) {
-    Search *s = t->shared;
-    const Params *p = &s->params;
-    const Position *pos = &ss->pos;
-    const int ply = ply_of(t, ss);
-    const bool pv_node = beta - alpha > 1;
-    t->pvs[ply].count = 0;
-    t->run.q_nodes++;
-
-    // Step 1. Stop, draws, solved endgames, the end of the stack; no quiescence at all if it is switched off.
-    if (must_stop(t)) return 0;
-    if (pv_node) t->run.seldepth = int_max(t->run.seldepth, ply);
-    if (p->DrawRules && ply > 0 && is_draw(t, ss)) return draw_score(t);
-    TableScore known = tables_probe(&s->tables, pos, ply, 0);
-    if (known.bound != BOUND_NONE) {
-        count_tbhit(t);
-        return known.score;
-    }
-    bool in_check = pos->checkers != 0;
-    if (ply >= MAX_PLY - 1) return in_check ? SCORE_DRAW : evaluate(t, ss);
-    if (!p->Quiescence) {
-        if (in_check && !movegen_any(pos)) return mated_in(ply);
-        return learn_corrected(t, ss, evaluate(t, ss));
-    }
-    t->run.count[ID_Quiescence]++;
-
-    // Step 2. The table.
-    TTEntry tt = {.hit = false};
-    if (p->UseTT) tt = tt_probe(&s->tt, pos->key, ply, pos->rule50);
-    if (tt.hit && tt.move != MOVE_NONE && !movegen_is_legal(pos, tt.move)) tt.move = MOVE_NONE;
-    if (!pv_node && tt.hit && tt.score != SCORE_NONE && (p->TtEqualDepth ? tt.depth == 0 : tt.depth >= 0) &&
-        (tt.bound & (tt.score >= beta ? BOUND_LOWER : BOUND_UPPER))) {
-        t->run.count[ID_UseTT]++;
-        return tt.score;
-    }
-
-    // Step 3. Stand pat: we need not capture, so the static score is a floor; not in check.
-    int best = -SCORE_INFINITE, raw = SCORE_NONE, floor_score = -SCORE_INFINITE;
-    if (!in_check) {
-        raw = tt.hit && tt.eval != SCORE_NONE ? tt.eval : evaluate(t, ss);
-        ss->static_eval = floor_score = best = learn_corrected(t, ss, raw);
-        if (!p->TtEqualDepth && tt_score_sharpens(&tt, best)) best = tt.score;
-        if (best >= beta) {
-            if (!tt.hit && p->UseTT)
-                tt_store(&s->tt, pos->key, ply, MOVE_NONE, SCORE_NONE, raw, TT_DEPTH_NONE, BOUND_NONE, false);
-            return score_is_decisive(best) ? best : (best + beta) / 2;
-        }
-        alpha = int_max(alpha, best);
-    } else {
-        ss->static_eval = SCORE_NONE;
-    }
-
-    // Step 4. Captures and queen promotions; all evasions in check.
-    MovePicker picker;
-    bool delta = p->DeltaPruning && !in_check && qply < p->DeltaMaxDepth &&
-                 bb_count(position_occupied(pos)) >= p->DeltaMinPieces;
-    if (in_check) movepick_main(&picker, t, ss, tt.move);
-    else movepick_noisy(&picker, t, ss, tt.move, p->QuiescenceSee ? 0 : -SCORE_INFINITE);
-    ss[1].excluded = MOVE_NONE;
-    int number = 0;
-    Move best_move = MOVE_NONE;
-    for (Move move; (move = movepick_next(&picker)) != MOVE_NONE;) {
-        number++;
-        if (!score_is_loss(best)) {
-            // Step 5. Delta pruning. Even the captured piece and a margin leave us below alpha.
-            if (delta && move_kind(move) != MOVE_PROMOTION &&
-                floor_score + p->DeltaMargin + SeeValues[position_captured(pos, move)] <= alpha) {
-                t->run.count[ID_DeltaPruning]++;
-                best = int_max(best, floor_score + p->DeltaMargin + SeeValues[position_captured(pos, move)]);
-                continue;
-            }
-            // Step 6. One evasion holds: further quiet ones are not worth the time.
-            if (in_check && p->QuiescenceEvasions && !position_is_noisy(pos, move)) {
-                t->run.count[ID_QuiescenceEvasions]++;
-                picker.skip_quiets = true;
-                continue;
-            }
-        }
-        make(t, ss, move);
-        int score = -qsearch(t, ss + 1, -beta, -alpha, qply + 1);
-        if (searchnode_stopped(t)) return 0;
-        if (score <= best) continue;
-        best = score;
-        if (score <= alpha) continue;
-        best_move = move;
-        if (pv_node) pv_set(&t->pvs[ply], move, &t->pvs[ply + 1]);
-        if (score >= beta) break;
-        alpha = score;
-    }
-
-    // Step 7. Mate; remember.
-    if (p->QuiescenceSee && !in_check) t->run.count[ID_QuiescenceSee] += (uint64_t)picker.bad_count;
-    if (in_check && number == 0) return mated_in(ply);
-    if (p->UseTT)
-        tt_store(&s->tt, pos->key, ply, best_move, best, raw, 0, best >= beta ? BOUND_LOWER : BOUND_UPPER,
-                 tt.hit && tt.pv);
-    return best;
-}
-
-int searchnode_root(SearchThread *t, int alpha, int beta, int depth) {
+int search_root(SearchThread *t, int alpha, int beta, int depth) {
     return search(t, t->stack + STACK_BELOW, alpha, beta, depth, false);
-}
-
-// --- single steps, for mcts.c
-
-void searchnode_make(SearchThread *t, StackEntry *ss, Move move) { make(t, ss, move); }
-
-bool searchnode_must_stop(SearchThread *t) { return must_stop(t); }
-
-bool searchnode_is_draw(const SearchThread *t, const StackEntry *ss) { return is_draw(t, ss); }
-
-int searchnode_quiesce(SearchThread *t, StackEntry *ss, int alpha, int beta) {
-    return qsearch(t, ss, alpha, beta, 0);
-}
-
-int searchnode_static(SearchThread *t, StackEntry *ss) {
-    if (ss->pos.checkers && !movegen_any(&ss->pos)) return mated_in(ply_of(t, ss));
-    return learn_corrected(t, ss, evaluate(t, ss));
 }

@@ -86,7 +86,6 @@ typedef struct SearchRun {
     int seldepth, depth, completed_depth;
     int null_min_ply; // null moves are off below this ply while one is verified
     int multipv_index;
-    int optimism_root;
 } SearchRun;
 
 // What belongs to one thread of one engine.
@@ -129,6 +128,9 @@ void search_prepare(SearchThread *thread);
 // Runs one thread of a search to its end: until stop, or the limits (thread 0 watches them and stops the
 // others).
 void search_run(SearchThread *thread);
+
+// The value of the root within a window, searched to a depth; fills the root moves' scores and lines.
+int search_root(SearchThread *thread, int alpha, int beta, int depth);
 
 // The result of a finished search: the best of all threads by vote.
 SearchResult search_result(Search *search);

@@ -63,6 +63,7 @@ program=$(build test_protect) || { tail -20 log; echo "the suite does not build"
 passes "$program" || { grep ':FAIL' log; echo "the suite fails before anything is taken out"; exit 1; }
 
 search() { mutate "$1" test_protect engine/search.c "$2" "$3"; }
+quiesce() { mutate "$1" test_protect engine/quiesce.c "$2" "$3"; }
 
 # Whole nodes.
 where='if (!n.pv && !n.in_check && excluded == MOVE_NONE) {'
@@ -143,16 +144,16 @@ search "exchange: quiet moves" '-p->SeeQuietMargin * c->reduced_depth * c->reduc
 search "exchange: captures" '-p->SeeCaptureMargin * n->depth' '-p->SeeCaptureMargin'
 
 # Quiescence.
-search "quiescence: no standing pat in check" '    if (!in_check) {' '    if (true) {'
-search "quiescence: all evasions" 'if (in_check) movepick_main(' 'if (false) movepick_main('
-search "quiescence: one evasion at least" '        if (!score_is_loss(best)) {' '        if (true) {'
-search "quiescence: mates" 'if (in_check && number == 0) return mated_in(ply);' ''
-search "quiescence: a mate is not blended with beta" 'return score_is_decisive(best) ? best : (best + beta) / 2;' 'return (best + beta) / 2;'
-search "delta: in check" 'bool delta = p->DeltaPruning && !in_check &&' 'bool delta = p->DeltaPruning &&'
-search "delta: late endgames" '                 bb_count(position_occupied(pos)) >= p->DeltaMinPieces;' '                 true;'
-search "delta: depth" ' && qply < p->DeltaMaxDepth &&' ' &&'
-search "delta: promotions" 'if (delta && move_kind(move) != MOVE_PROMOTION &&' 'if (delta &&'
-search "delta: the victim" 'floor_score + p->DeltaMargin + SeeValues[position_captured(pos, move)] <= alpha) {' 'floor_score + p->DeltaMargin <= alpha) {'
+quiesce "quiescence: no standing pat in check" '    if (!in_check) {' '    if (true) {'
+quiesce "quiescence: all evasions" 'if (in_check) movepick_main(' 'if (false) movepick_main('
+quiesce "quiescence: one evasion at least" '        if (!score_is_loss(best)) {' '        if (true) {'
+quiesce "quiescence: mates" 'if (in_check && number == 0) return node_mated_in(ply);' ''
+quiesce "quiescence: a mate is not blended with beta" 'return score_is_decisive(best) ? best : (best + beta) / 2;' 'return (best + beta) / 2;'
+quiesce "delta: in check" 'bool delta = p->DeltaPruning && !in_check &&' 'bool delta = p->DeltaPruning &&'
+quiesce "delta: late endgames" '                 bb_count(position_occupied(pos)) >= p->DeltaMinPieces;' '                 true;'
+quiesce "delta: depth" ' && qply < p->DeltaMaxDepth &&' ' &&'
+quiesce "delta: promotions" 'if (delta && move_kind(move) != MOVE_PROMOTION &&' 'if (delta &&'
+quiesce "delta: the victim" 'floor_score + p->DeltaMargin + SeeValues[position_captured(pos, move)] <= alpha) {' 'floor_score + p->DeltaMargin <= alpha) {'
 
 [ $done -gt 0 ] || { echo "no mutation is named like '$pattern'"; exit 1; }
 echo "$done mutations, $((done - bad)) caught, $bad not"

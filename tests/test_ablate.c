@@ -259,19 +259,22 @@ static char *source(const char *path) {
     return text;
 }
 
-// The step that a place in search.c belongs to: that of the last comment before it, Q in quiescence.
-static void step_at(const char *text, const char *at, char step[8]) {
-    const char *quiet =
-        strstr(text, "static int qsearch(SearchThread *t, StackEntry *ss, int alpha, int beta, int qply) {");
-    TEST_ASSERT_NOT_NULL(quiet);
+// The step that a place in a source belongs to: that of the last comment before it.
+static int step_at(const char *text, const char *at) {
     const char *last = NULL;
     for (const char *next = text; (next = strstr(next, "// Step ")) && next < at; next++) last = next;
-    int number = last ? atoi(last + strlen("// Step ")) : 0;
-    snprintf(step, 8, "%s%d", at > quiet ? "Q" : "", number);
+    return last ? atoi(last + strlen("// Step ")) : 0;
+}
+
+// Whether a word stands in a step of a source, and does not go on.
+static bool stands_in_step(const char *text, const char *word, int step) {
+    for (const char *at = text; (at = strstr(at, word)); at++)
+        if (!isalnum((unsigned char)at[strlen(word)]) && step_at(text, at) == step) return true;
+    return false;
 }
 
 static void the_table_names_the_steps_of_the_code(void) {
-    char *text = source("engine/search.c");
+    char *tree = source("engine/search.c"), *leaves = source("engine/quiesce.c");
     for (int i = 0; i < TECHNIQUES; i++) {
         const Technique *t = &Techniques[i];
         const char *file = strcmp(t->step, "root") == 0   ? "engine/iterate.c"
@@ -279,22 +282,18 @@ static void the_table_names_the_steps_of_the_code(void) {
                            : strcmp(t->step, "13") == 0   ? "engine/movepick.c"
                            : strcmp(t->step, "6") == 0    ? "engine/learn.c"
                                                           : NULL;
-        char word[2][80], step[8];
-        snprintf(word[0], sizeof word[0], ">%s", t->name); // p->Name
-        snprintf(word[1], sizeof word[1], "ID_%s]", t->name);
-        bool found = false;
-        char *other = file ? source(file) : NULL;
-        for (int w = 0; w < 2 && !file; w++)
-            for (const char *at = text; !found && (at = strstr(at, word[w])); at++) {
-                char after = at[strlen(word[w])];
-                step_at(text, at, step);
-                found = !isalnum((unsigned char)after) && strcmp(step, t->step) == 0;
-            }
-        if (file) found = strstr(other, t->name) != NULL;
+        char *other = file ? source(file) : NULL, used[80], counted[80];
+        snprintf(used, sizeof used, ">%s", t->name); // p->Name
+        snprintf(counted, sizeof counted, "ID_%s]", t->name);
+        const bool quiet = t->step[0] == 'Q';
+        const char *text = quiet ? leaves : tree;
+        const int step = atoi(t->step + quiet);
+        bool found = file ? strstr(other, t->name) != NULL
+                          : stands_in_step(text, used, step) || stands_in_step(text, counted, step);
         free(other);
         TEST_ASSERT_TRUE_MESSAGE(found, t->name);
     }
-    free(text);
+    free(tree), free(leaves);
 }
 
 // Where a static function of search.c is defined, or NULL.
@@ -326,8 +325,7 @@ static int walk(const char *text, const char *body, int *ids, int count, int dep
             if (length == strlen(Techniques[i].name) + 3 && strncmp(at, "ID_", 3) == 0 &&
                 strncmp(at + 3, Techniques[i].name, length - 3) == 0)
                 ids[count++] = i;
-        bool again =
-            (length == 6 && strncmp(at, "search", 6) == 0) || (length == 7 && strncmp(at, "qsearch", 7) == 0);
+        bool again = length == 6 && strncmp(at, "search", 6) == 0;
         const char *inner = at[length] == '(' && !again && depth < 4 ? body_of(text, at, length) : NULL;
         if (inner) count = walk(text, inner, ids, count, depth + 1);
         at += length;

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define searchnode_root searchnode_root_real
+#define search_root search_root_real
 #include "engine/search.c"
-#undef searchnode_root
+#undef search_root
 
 #include "engine/engine.h"
 #include "engine/notation.h"
@@ -20,16 +20,17 @@
 static Engine *TheEngine;
 static void (*Probe)(SearchThread *thread); // what to do instead of a search, or NULL
 
-int searchnode_root(SearchThread *thread, int alpha, int beta, int depth);
+int search_root(SearchThread *thread, int alpha, int beta, int depth);
 
-int searchnode_root(SearchThread *thread, int alpha, int beta, int depth) {
-    if (!Probe) return searchnode_root_real(thread, alpha, beta, depth);
+int search_root(SearchThread *thread, int alpha, int beta, int depth) {
+    if (!Probe) return search_root_real(thread, alpha, beta, depth);
     Probe(thread);
     atomic_store(&thread->shared->stop, true);
     return 0;
 }
 
-// The positions were found with the hand-written evaluation: how far a score lies from a margin depends on it.
+// The positions were found with the hand-written evaluation: how far a score lies from a margin depends on
+// it.
 void setUp(void) {
     TheEngine = engine_create(1);
     engine_set_option(TheEngine, "Evaluation", "hand", NULL);
@@ -87,7 +88,7 @@ static Move read_move(const StackEntry *ss, const char *text) {
     return move;
 }
 
-static Node node_make(StackEntry *ss, int alpha, int beta, int depth, int eval) {
+static Node node_at(StackEntry *ss, int alpha, int beta, int depth, int eval) {
     ss->static_eval = eval;
     return (Node){.alpha = alpha, .beta = beta, .depth = depth, .ply = 1, .raw_eval = eval, .eval = eval};
 }
@@ -101,7 +102,7 @@ static void expect_kept(SearchThread *t, const char *fen, const char *text, bool
                               ID_FutilityKeepKiller,   ID_FutilityKeepSee,        ID_FutilityKeepHanging};
     StackEntry *ss = stand(t, fen);
     Params *p = params_of_thread(t);
-    Node n = node_make(ss, 1000, 1001, 2, 0);
+    Node n = node_at(ss, 1000, 1001, 2, 0);
     Candidate c = {.move = read_move(ss, text),
                    .number = 3,
                    .gives_check = check,
@@ -125,7 +126,7 @@ ON_THREAD(futility_keeps_captures_promotions_checks_killers_gains_and_hanging_pi
     // Not hanging: not attacked, or defended.
     StackEntry *ss = stand(t, "k7/8/8/8/3r4/8/8/2KN4 w - - 0 1");
     params_of_thread(t)->FutilityKeepHanging = params_of_thread(t)->FutilityKeepSee = 1;
-    Node n = node_make(ss, 1000, 1001, 2, 0);
+    Node n = node_at(ss, 1000, 1001, 2, 0);
     Candidate c = {.move = read_move(ss, "d1b2"), .number = 3, .reduced_depth = 1};
     TEST_ASSERT_TRUE(futile(t, ss, &n, &c));
 }
@@ -135,7 +136,7 @@ ON_THREAD(futility_stops_at_its_margin_its_depth_and_checks) {
     Params *p = params_of_thread(t);
     Candidate c = {.move = read_move(ss, "g1f3"), .number = 3, .reduced_depth = 2};
     int margin = futility_margin(p, 2, false);
-    Node n = node_make(ss, margin, margin + 1, 4, 0);
+    Node n = node_at(ss, margin, margin + 1, 4, 0);
     TEST_ASSERT_TRUE(futile(t, ss, &n, &c));
     n.alpha--;
     TEST_ASSERT_FALSE_MESSAGE(futile(t, ss, &n, &c), "the margin reaches alpha");
@@ -161,7 +162,7 @@ ON_THREAD(a_queen_promotion_is_kept_with_the_captures) {
     MovePicker picker = {.skip_quiets = false};
     Params *p = bare(t);
     p->FutilityPruning = 1;
-    Node n = node_make(ss, 1000, 1001, 2, 0);
+    Node n = node_at(ss, 1000, 1001, 2, 0);
     Candidate c = {.move = read_move(ss, "a7a8q"), .number = 3, .noisy = true, .reduced_depth = 1};
     TEST_ASSERT_TRUE(prune_move(t, ss, &n, &c, &picker));
     p->FutilityKeepCaptures = 1;
@@ -175,7 +176,7 @@ ON_THREAD(extended_futility_keeps_checks_promotions_and_counts_the_victim) {
     Params *p = params_of_thread(t);
     p->ExtendedFutility = 1;
     int far = futility_margin(p, 3, false) + p->ExtFutilityExtra;
-    Node n = node_make(ss, far, far + 1, 3, 0);
+    Node n = node_at(ss, far, far + 1, 3, 0);
     Candidate quiet = {.move = read_move(ss, "e5c4"), .number = 3}, capture = quiet, promotion = quiet;
     capture.move = read_move(ss, "e5d7");
     capture.noisy = true;
@@ -223,7 +224,7 @@ ON_THREAD(late_move_pruning_keeps_checks_captures_and_evasions) {
     Params *p = bare(t);
     p->LateMovePruning = 1;
     p->LmpBase = 300, p->LmpScale = 100; // depth 2, improving: seven moves are kept
-    Node n = node_make(ss, 0, 1, 2, 0);
+    Node n = node_at(ss, 0, 1, 2, 0);
     n.improving = true;
     Candidate c = {.move = read_move(ss, "g1f3"), .number = 7};
     MovePicker picker = {.skip_quiets = false};
@@ -253,7 +254,7 @@ ON_THREAD(pruning_by_record_keeps_captures_checks_evasions_and_first_moves) {
     StackEntry *ss = stand(t, START_FEN);
     Params *p = bare(t);
     MovePicker picker = {.skip_quiets = false};
-    Node n = node_make(ss, 0, 1, 2, 0);
+    Node n = node_at(ss, 0, 1, 2, 0);
     Candidate c = {.move = read_move(ss, "g1f3"), .number = 7, .history = -2 * p->HistPruneScale - 1};
     p->HistoryPruning = 1;
     TEST_ASSERT_TRUE(prune_move(t, ss, &n, &c, &picker));
@@ -293,7 +294,7 @@ ON_THREAD(exchanges_may_lose_more_at_more_depth) {
     MovePicker picker = {.skip_quiets = false};
     p->SeePruning = 1;
     p->SeeCaptureMargin = 110, p->SeeQuietMargin = 25; // Rxd5 loses 400, Rd4 nothing, Rd2-e2 nothing
-    Node n = node_make(ss, 0, 1, 3, 0);
+    Node n = node_at(ss, 0, 1, 3, 0);
     Candidate c = {.move = read_move(ss, "d2d5"), .number = 2, .noisy = true};
     TEST_ASSERT_TRUE(prune_move(t, ss, &n, &c, &picker));
     n.depth = 4;
@@ -313,7 +314,7 @@ ON_THREAD(exchanges_may_lose_more_at_more_depth) {
 ON_THREAD(root_moves_are_never_pruned) {
     stand(t, START_FEN);
     search_prepare(t);
-    searchnode_root_real(t, 5000, 5100, 1);
+    search_root_real(t, 5000, 5100, 1);
     TEST_ASSERT_EQUAL_INT(20, t->root_count);
     for (int i = 0; i < t->root_count; i++) TEST_ASSERT_TRUE(t->root_moves[i].nodes > 0);
 }
@@ -347,7 +348,7 @@ ON_THREAD(nothing_is_pruned_while_being_mated) {
     ss = stand(t, START_FEN);
     bare(t)->FutilityPruning = 1;
     TEST_ASSERT_TRUE(search_quietly(t, ss, 900, 901, 1) < 900);
-    TEST_ASSERT_EQUAL_UINT64(1, nodes_of(t));
+    TEST_ASSERT_EQUAL_UINT64(1, node_count(t));
 }
 
 // --- pruning of whole nodes
@@ -386,14 +387,14 @@ ON_THREAD(the_safest_technique_is_asked_first) {
     StackEntry *ss = stand(t, "4k3/pppp4/8/8/8/8/PPPP4/3QK3 w - - 0 1");
     search_quietly(t, ss, -901, -900, 5);
     TEST_ASSERT_EQUAL_UINT64(1, t->run.count[ID_ReverseFutility]);
-    TEST_ASSERT_EQUAL_UINT64_MESSAGE(0, nodes_of(t), "the cheapest technique is asked first");
+    TEST_ASSERT_EQUAL_UINT64_MESSAGE(0, node_count(t), "the cheapest technique is asked first");
 }
 
 ON_THREAD(reverse_futility_grows_with_depth_and_leaves_mates_alone) {
     StackEntry *ss = stand(t, START_FEN);
     Params *p = params_of_thread(t);
     for (int depth = 1; depth <= p->RfpMaxDepth; depth++) {
-        Node n = node_make(ss, 99, 100, depth, 100 + p->RfpMargin * depth);
+        Node n = node_at(ss, 99, 100, depth, 100 + p->RfpMargin * depth);
         int score = reverse_futility(t, &n);
         TEST_ASSERT_TRUE(score >= n.beta && score <= n.eval);
         n.eval--;
@@ -401,7 +402,7 @@ ON_THREAD(reverse_futility_grows_with_depth_and_leaves_mates_alone) {
         n.improving = true;
         TEST_ASSERT_TRUE_MESSAGE(reverse_futility(t, &n) != SCORE_NONE, "less of it when improving");
     }
-    Node n = node_make(ss, 99, 100, p->RfpMaxDepth + 1, 20000);
+    Node n = node_at(ss, 99, 100, p->RfpMaxDepth + 1, 20000);
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, reverse_futility(t, &n), "too deep");
     n.depth = 1;
     TEST_ASSERT_TRUE(reverse_futility(t, &n) != SCORE_NONE);
@@ -421,14 +422,14 @@ ON_THREAD(razoring_asks_quiescence_and_leaves_mates_alone) {
     for (int depth = 1; depth <= p->RazorMaxDepth; depth++)
         for (int endgame = 0; endgame < 2; endgame++) {
             int margin = (endgame ? p->RazorMarginEndgame : p->RazorMargin) * depth;
-            Node n = node_make(ss, 3000, 3001, depth, 3000 - margin);
+            Node n = node_at(ss, 3000, 3001, depth, 3000 - margin);
             n.endgame = endgame;
             int score = razoring(t, ss, &n);
             TEST_ASSERT_TRUE_MESSAGE(score != SCORE_NONE && score <= n.alpha, "hopeless and quiet");
             n.eval++;
             TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, razoring(t, ss, &n), "the margin grows with depth");
         }
-    Node n = node_make(ss, 3000, 3001, p->RazorMaxDepth + 1, -5000);
+    Node n = node_at(ss, 3000, 3001, p->RazorMaxDepth + 1, -5000);
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, razoring(t, ss, &n), "too deep");
     n.depth = 1;
     TEST_ASSERT_TRUE(razoring(t, ss, &n) != SCORE_NONE);
@@ -440,7 +441,7 @@ ON_THREAD(razoring_asks_quiescence_and_leaves_mates_alone) {
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, razoring(t, ss, &n), "mated by the table");
 
     ss = stand(t, sharp);
-    n = node_make(ss, 0, 1, 1, -500);
+    n = node_at(ss, 0, 1, 1, -500);
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, razoring(t, ss, &n), "a capture refutes the razor");
     TEST_ASSERT_EQUAL_UINT64(0, t->run.count[ID_Razoring]);
 }
@@ -452,12 +453,12 @@ static const char QueenUp[] = "4k3/pppp4/8/8/8/8/PPPP4/3QK3 w - - 0 1";
 ON_THREAD(null_moves_are_not_tried_twice_in_a_row_with_pawns_alone_or_against_the_evidence) {
     StackEntry *ss = stand(t, QueenUp);
     Params *p = params_of_thread(t);
-    Node n = node_make(ss, 99, 100, 4, 800);
+    Node n = node_at(ss, 99, 100, 4, 800);
     int score = null_move(t, ss, &n);
     TEST_ASSERT_TRUE_MESSAGE(score != SCORE_NONE && score >= n.beta, "passing is good enough");
     TEST_ASSERT_EQUAL_UINT64(1, t->run.count[ID_NullMove]);
 
-    uint64_t before = nodes_of(t);
+    uint64_t before = node_count(t);
     ss[-1].move = MOVE_NULL;
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, null_move(t, ss, &n), "twice in a row");
     ss[-1].move = MOVE_NONE;
@@ -481,13 +482,13 @@ ON_THREAD(null_moves_are_not_tried_twice_in_a_row_with_pawns_alone_or_against_th
     n.tt = (TTEntry){.hit = false};
     n.beta = -SCORE_MATE + 9;
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, null_move(t, ss, &n), "no guess against a mate");
-    TEST_ASSERT_EQUAL_UINT64_MESSAGE(before, nodes_of(t), "none of them searched anything");
+    TEST_ASSERT_EQUAL_UINT64_MESSAGE(before, node_count(t), "none of them searched anything");
 
     ss = stand(t, "4k3/p7/8/8/8/8/PPPPPPPP/4K3 w - - 0 1");
-    n = node_make(ss, 99, 100, 4, 800);
+    n = node_at(ss, 99, 100, 4, 800);
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, null_move(t, ss, &n), "pawns alone: zugzwang is near");
     ss = stand(t, QueenUp);
-    n = node_make(ss, 4999, 5000, 4, 6000);
+    n = node_at(ss, 4999, 5000, 4, 6000);
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, null_move(t, ss, &n), "passing does not keep what is claimed");
 }
 
@@ -497,9 +498,9 @@ ON_THREAD(a_mate_after_passing_proves_nothing) {
     Params *p = bare(t);
     p->NullMove = 1;
     p->NullBase = 1024, p->NullDepthScale = p->NullEvalMax = 0;
-    p->NullMinDepth = 5;                         // only here
-    Node n = node_make(ss, 4999, 5000, 5, 6000); // more than material: only the mate is enough
-    make_null(t, ss);
+    p->NullMinDepth = 5;                       // only here
+    Node n = node_at(ss, 4999, 5000, 5, 6000); // more than material: only the mate is enough
+    node_make_null(t, ss);
     TEST_ASSERT_TRUE_MESSAGE(score_is_win(-search(t, ss + 1, -5000, -4999, 4, true)), "it is a mate indeed");
     TEST_ASSERT_EQUAL_INT(5000, null_move(t, ss, &n));
 }
@@ -515,7 +516,7 @@ ON_THREAD(a_deep_null_move_is_verified) {
         p->NullVerification = verify;
         p->NullVerifyDepth = 11; // only here
         p->NullBase = 2048, p->NullDepthScale = p->NullEvalMax = 0;
-        Node n = node_make(ss, 99, 100, 11, 300);
+        Node n = node_at(ss, 99, 100, 11, 300);
         scores[verify] = null_move(t, ss, &n);
         TEST_ASSERT_EQUAL_UINT64(verify, t->run.count[ID_NullVerification]);
         TEST_ASSERT_EQUAL_INT_MESSAGE(0, t->run.null_min_ply, "null moves are on again");
@@ -530,7 +531,7 @@ ON_THREAD(probcut_returns_no_mate_and_guesses_at_none) {
     const char *queen = "3qk3/8/8/8/8/8/8/3RK2R w - - 0 1", *mate = "3r2k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1";
     StackEntry *ss = stand(t, queen);
     Params *p = params_of_thread(t);
-    Node n = node_make(ss, -1, 0, 5, 0);
+    Node n = node_at(ss, -1, 0, 5, 0);
     int score = probcut(t, ss, &n);
     TEST_ASSERT_TRUE_MESSAGE(score != SCORE_NONE && score >= 0 && !score_is_decisive(score), "a won queen");
     TEST_ASSERT_EQUAL_UINT64(1, t->run.count[ID_ProbCut]);
@@ -544,29 +545,29 @@ ON_THREAD(probcut_returns_no_mate_and_guesses_at_none) {
     ss->excluded = read_move(ss, "d1d8");
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, probcut(t, ss, &n), "the excluded move is no capture to try");
     ss->excluded = MOVE_NONE;
-    n = node_make(ss, 3999, 4000, 5, 5000);
+    n = node_at(ss, 3999, 4000, 5, 5000);
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, probcut(t, ss, &n), "a queen is not enough for that");
 
     ss = stand(t, mate);
-    n = node_make(ss, -1, 0, 5, 0);
+    n = node_at(ss, -1, 0, 5, 0);
     TEST_ASSERT_EQUAL_INT_MESSAGE(0, probcut(t, ss, &n), "a mate in a reduced search is worth beta");
     ss = stand(t, mate);
-    n = node_make(ss, SCORE_MATE - 31, SCORE_MATE - 30, 5, SCORE_MATE - 30);
+    n = node_at(ss, SCORE_MATE - 31, SCORE_MATE - 30, 5, SCORE_MATE - 30);
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, probcut(t, ss, &n), "mates are not guessed at");
-    n = node_make(ss, -SCORE_MATE + 29, -SCORE_MATE + 30, 5, 0);
+    n = node_at(ss, -SCORE_MATE + 29, -SCORE_MATE + 30, 5, 0);
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, probcut(t, ss, &n), "nor being mated");
-    n = node_make(ss, -SCORE_TB_WIN_IN_MAX - 1, -SCORE_TB_WIN_IN_MAX, 5, 0);
+    n = node_at(ss, -SCORE_TB_WIN_IN_MAX - 1, -SCORE_TB_WIN_IN_MAX, 5, 0);
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, probcut(t, ss, &n), "nor a lost table");
-    n = node_make(ss, SCORE_EVAL_MAX - 51, SCORE_EVAL_MAX - 50, 5, SCORE_EVAL_MAX - 50);
+    n = node_at(ss, SCORE_EVAL_MAX - 51, SCORE_EVAL_MAX - 50, 5, SCORE_EVAL_MAX - 50);
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, probcut(t, ss, &n), "the margin must not reach into the mates");
-    TEST_ASSERT_EQUAL_UINT64(0, nodes_of(t));
+    TEST_ASSERT_EQUAL_UINT64(0, node_count(t));
 }
 
 ON_THREAD(multicut_returns_no_mate_and_guesses_at_none) {
     StackEntry *ss = stand(t, QueenUp);
     Params *p = params_of_thread(t);
     p->ClassicMultiCut = 1;
-    Node n = node_make(ss, -101, -100, p->MultiCutMinDepth, 800);
+    Node n = node_at(ss, -101, -100, p->MultiCutMinDepth, 800);
     n.cut = true;
     TEST_ASSERT_EQUAL_INT(-100, classic_multicut(t, ss, &n));
     n.cut = false;
@@ -580,14 +581,14 @@ ON_THREAD(multicut_returns_no_mate_and_guesses_at_none) {
 
     // The singular search, half as deep: a second good move cuts the node, a second mate does not.
     ss = stand(t, QueenUp);
-    n = node_make(ss, -101, -100, 6, 800);
+    n = node_at(ss, -101, -100, 6, 800);
     n.tt =
         (TTEntry){.hit = true, .move = read_move(ss, "d1e2"), .score = -50, .bound = BOUND_LOWER, .depth = 6};
     int cut = SCORE_NONE;
     extension(t, ss, &n, n.tt.move, &cut);
     TEST_ASSERT_TRUE_MESSAGE(cut != SCORE_NONE && cut >= -100 && !score_is_decisive(cut), "multi-cut");
     ss = stand(t, "6k1/5ppp/8/8/8/8/5PPP/R2R2K1 w - - 0 1"); // either rook mates
-    n = node_make(ss, -101, -100, 6, 800);
+    n = node_at(ss, -101, -100, 6, 800);
     n.tt =
         (TTEntry){.hit = true, .move = read_move(ss, "a1a8"), .score = -50, .bound = BOUND_LOWER, .depth = 6};
     cut = SCORE_NONE;
@@ -607,7 +608,7 @@ ON_THREAD(mates_are_passed_up_unchanged) {
     ss = stand(t, QueenUp);
     bare(t);
     tt_store(&t->shared->tt, ss->pos.key, 1, MOVE_NONE, SCORE_MATE - 20, 0, 3, BOUND_LOWER, false);
-    TEST_ASSERT_EQUAL_INT(SCORE_MATE - 20, qsearch(t, ss, -101, 100, 0));
+    TEST_ASSERT_EQUAL_INT(SCORE_MATE - 20, quiesce(t, ss, -101, 100, 0));
 }
 
 // --- quiescence
@@ -617,7 +618,7 @@ static uint64_t deltas(SearchThread *t, const char *fen, int alpha, int qply, in
     Params *p = bare(t);
     p->DeltaPruning = 1;
     if (min_pieces) p->DeltaMinPieces = min_pieces;
-    qsearch(t, ss, alpha, alpha + 1, qply);
+    quiesce(t, ss, alpha, alpha + 1, qply);
     return t->run.count[ID_DeltaPruning];
 }
 
@@ -638,7 +639,7 @@ ON_THREAD(delta_pruning_is_off_in_late_endgames_in_check_and_for_promotions) {
     // The victim counts: alpha just within reach of a pawn and the margin.
     ss = stand(t, five);
     Params *p = bare(t);
-    int eval = learn_corrected(t, ss, evaluate(t, ss));
+    int eval = learn_corrected(t, ss, node_evaluate(t, ss));
     TEST_ASSERT_EQUAL_UINT64(0, deltas(t, five, eval + p->DeltaMargin + SeeValues[PAWN] - 1, 0, 0));
     TEST_ASSERT_EQUAL_UINT64(1, deltas(t, five, eval + p->DeltaMargin + SeeValues[PAWN], 0, 0));
 }
@@ -646,21 +647,21 @@ ON_THREAD(delta_pruning_is_off_in_late_endgames_in_check_and_for_promotions) {
 ON_THREAD(quiescence_tries_evasions_and_knows_mates) {
     // Mated: said so, though the material is fine.
     StackEntry *ss = stand(t, "R5k1/5ppp/8/8/8/nnn5/8/7K b - - 0 1");
-    TEST_ASSERT_EQUAL_INT(-SCORE_MATE + 1, qsearch(t, ss, -200, 200, 0));
+    TEST_ASSERT_EQUAL_INT(-SCORE_MATE + 1, quiesce(t, ss, -200, 200, 0));
     // Only quiet evasions: one is searched, with or without the switch that skips the rest.
     for (int on = 0; on < 2; on++) {
         ss = stand(t, "R5k1/5pp1/7p/8/8/nnn5/8/7K b - - 0 1");
         params_of_thread(t)->QuiescenceEvasions = on;
-        int score = qsearch(t, ss, -200, 200, 0);
+        int score = quiesce(t, ss, -200, 200, 0);
         TEST_ASSERT_TRUE_MESSAGE(!score_is_decisive(score) && score > 200, "g8h7 holds");
     }
     // In check there is no standing pat: the only evasion loses the queen.
     ss = stand(t, "6k1/8/8/8/8/4n3/8/3Q2K1 w - - 0 1");
-    int apart = qsearch(t, ss, -3000, 3000, 0);
+    int apart = quiesce(t, ss, -3000, 3000, 0);
     TEST_ASSERT_FALSE(ss->pos.checkers);
     ss = stand(t, "6k1/8/8/8/8/5n2/8/3Q2K1 w - - 0 1");
     TEST_ASSERT_TRUE(ss->pos.checkers != 0);
-    qsearch(t, ss, -3000, 3000, 0);
+    quiesce(t, ss, -3000, 3000, 0);
     TEST_ASSERT_EQUAL_INT_MESSAGE(SCORE_NONE, ss->static_eval, "in check there is no static score");
     TEST_ASSERT_TRUE(apart > 0);
 }
