@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // SPSA with hand-set gains (fishtest, OpenBench, constant) and with gains it finds itself (auto).
 //
-// Auto in short. In the first games the two sides lie unevenly about theta, one and a half steps to the one
-// side and half a step to the other: the nearer side wins by what a step costs, and the slopes are seen as
-// well as in any other game. Those games find the c at which a step costs what is wanted. From that cost, the
+// Auto in short. In the first games the two sides lie unevenly about theta, AutoShift steps further out on the
+// one side than on the other: the nearer side wins by what a step costs, and the slopes are seen as well as in
+// any other game. Those games find the c at which a step costs what is wanted. From that cost, the
 // draw ratio and the budget follows r, by the closed form for quadratic surfaces. All else is SPSA with one
 // rounding draw for both sides, realised differences, and an average of the tail.
 #include "tuner/spsa.h"
@@ -22,7 +22,7 @@ static const double AutoPrior = 1.5;  // deviation of the logarithm of what the 
 static const double AutoMissing = 10; // Elo thought to be missing at the start; only its logarithm counts
 static const double AutoAlpha = .45;  // how fast r falls
 static const double AutoLate = .1;    // share of the way to the optimum that may be in flight
-static const double AutoShift = .5;   // how far a probe's middle lies from the centre, in steps
+static const double AutoShift = .3;   // how far a probe's middle lies from the centre, in steps
 static const double AutoNear = .5;    // share of c that is kept however near a bound is
 static const double AutoMatters = 12; // chi-square that about 2 % of inert parameters reach (test_simulate)
 
