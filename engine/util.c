@@ -101,10 +101,10 @@ bool parse_int(const char *text, int64_t min, int64_t max, int64_t *value, Error
     char *end;
     errno = 0;
     long long parsed = strtoll(text, &end, 10);
-    if (*text == '\0' || isspace((unsigned char)*text) || *end != '\0' || errno != 0)
+    if (*text == '\0' || isspace((unsigned char)*text) || *end != '\0')
         return error_set(error, "'%.60s' is not a whole number", text);
-    if (parsed < min || parsed > max)
-        return error_set(error, "%lld is not in %lld to %lld", parsed, (long long)min, (long long)max);
+    if (errno != 0 || parsed < min || parsed > max)
+        return error_set(error, "%.60s is not in %lld to %lld", text, (long long)min, (long long)max);
     *value = parsed;
     return true;
 }

@@ -180,6 +180,24 @@ static void words_that_mean_nothing_are_named_and_skipped(void) {
     char move[8];
     TEST_ASSERT_EQUAL_STRING("e2e4", move_of(bestmove(&d), move));
     TEST_ASSERT_EQUAL_INT(1, d.strings);
+    dialogue_send(&d, "go searchmoves e2e5 h2h4 h7h5 h2h4 depth 1");
+    TEST_ASSERT_EQUAL_STRING_MESSAGE("info string go: ignored 'e2e5' 'h7h5'",
+                                     dialogue_until(&d, "info string", PATIENCE), "illegal moves only");
+    TEST_ASSERT_EQUAL_STRING("h2h4", move_of(bestmove(&d), move));
+    quit(&d);
+}
+
+static void what_is_quoted_has_no_control_characters(void) {
+    static const char *const bad[] = {"go depth \x1b[31m", "go \x1b[31m depth 1", "setoption name \x1b value \x07",
+                                      "position \x1b", "position startpos moves \x1b", "bench \x1b", "\x1b"};
+    Dialogue d = start();
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        dialogue_send(&d, "%s", bad[i]);
+        const char *line = dialogue_until(&d, "info string", PATIENCE);
+        TEST_ASSERT_NOT_NULL_MESSAGE(line, bad[i] + 1);
+        TEST_ASSERT_NULL_MESSAGE(strpbrk(line, "\x1b\x07"), line);
+        settle(&d);
+    }
     quit(&d);
 }
 
@@ -639,6 +657,7 @@ int main(void) {
     RUN_TEST(setoption_says_what_it_refuses_and_keeps_the_old_value);
     RUN_TEST(bad_input_gets_one_line_and_changes_nothing);
     RUN_TEST(words_that_mean_nothing_are_named_and_skipped);
+    RUN_TEST(what_is_quoted_has_no_control_characters);
     RUN_TEST(blank_lines_ends_of_lines_and_nul_bytes_do_no_harm);
     RUN_TEST(lines_of_ten_megabytes_are_read);
     RUN_TEST(isready_is_answered_while_searching);

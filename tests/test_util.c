@@ -77,6 +77,8 @@ static void parse_int_keeps_to_its_limits(void) {
     TEST_ASSERT_EQUAL_STRING("6 is not in -5 to 5", error.text);
     TEST_ASSERT_FALSE(parse_int("-6", -5, 5, &value, &error));
     TEST_ASSERT_FALSE(parse_int("9223372036854775808", INT64_MIN, INT64_MAX, &value, &error));
+    TEST_ASSERT_FALSE(parse_int("99999999999999999999", -5, 5, &value, &error));
+    TEST_ASSERT_EQUAL_STRING("99999999999999999999 is not in -5 to 5", error.text);
     TEST_ASSERT_EQUAL_INT64_MESSAGE(99, value, "a refused number must not be stored");
 }
 
