@@ -45,6 +45,14 @@ void die(int status, const char *format, ...) {
     exit(status);
 }
 
+int stdout_end(const char *program, int status) {
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    fprintf(stderr, "%s: standard output: %s\n", program,
+            errno ? strerror(errno) : "not all could be written");
+    return status ? status : 1;
+}
+
 int64_t now_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -143,6 +151,18 @@ bool text_word(const char **cursor, char *word, size_t size) {
     word[kept] = '\0';
     *cursor = to;
     return length > 0;
+}
+
+char *text_join(int count, char *const *words) {
+    size_t size = 1;
+    for (int i = 0; i < count; i++) size += strlen(words[i]) + 1;
+    char *text = malloc(size), *end = text;
+    for (int i = 0; text && i < count; i++) {
+        if (i > 0) *end++ = ' ';
+        end = stpcpy(end, words[i]);
+    }
+    if (text) *end = '\0';
+    return text;
 }
 
 char *file_read(const char *path, size_t *size, Error *error) {

@@ -21,6 +21,10 @@ bool error_prefix(Error *error, const char *format, ...) __attribute__((format(p
 // Prints "program: reason" on stderr and exits with status; for mains only, library code returns errors.
 _Noreturn void die(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+// For the end of main: flushes stdout and returns status; 1 with a word on stderr if what was printed got
+// lost.
+int stdout_end(const char *program, int status);
+
 // Nanoseconds of the monotonic clock.
 int64_t now_ns(void);
 
@@ -60,6 +64,9 @@ bool text_equal(const char *a, const char *b);
 
 // Takes the next blank-separated word from *cursor into word (cut to size) and advances; false at the end.
 bool text_word(const char **cursor, char *word, size_t size);
+
+// Words with blanks between them in a fresh string that the caller frees; NULL if memory does not suffice.
+char *text_join(int count, char *const *words);
 
 // Reads a whole file into a fresh, zero-terminated buffer that the caller frees; NULL and a reason on
 // failure.

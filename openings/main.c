@@ -236,13 +236,13 @@ static int run_merge(int argc, char **argv) {
 static int run_show(int argc, char **argv) {
     argc = parse_options(argc, argv, NULL, 0);
     if (argc < 1) die(EXIT_USAGE, "hone-book show: expected a book; see --help");
-    char fen[4 * FEN_SIZE] = START_FEN;
-    size_t used = 0;
-    for (int i = 1; i < argc && used < sizeof fen; i++) // a FEN without quotes comes in pieces
-        used += (size_t)snprintf(fen + used, sizeof fen - used, "%s%s", i > 1 ? " " : "", argv[i]);
+    char *fen = text_join(argc - 1, argv + 1); // without quotes it comes in pieces
+    if (!fen) die(EXIT_BAD_INPUT, "hone-book: not enough memory");
     Position pos;
     Error error;
-    if (!position_from_fen(&pos, fen, &error)) die(EXIT_BAD_INPUT, "hone-book: %s", error.text);
+    if (!position_from_fen(&pos, *fen ? fen : START_FEN, &error))
+        die(EXIT_BAD_INPUT, "hone-book: %s", error.text);
+    free(fen);
     Book book = open_book(argv[0]);
     BookMoves found = book_moves(&book, &pos);
     printf("key %016" PRIx64 ", %d moves\n", pos.key, found.count);

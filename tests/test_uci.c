@@ -188,8 +188,13 @@ static void words_that_mean_nothing_are_named_and_skipped(void) {
 }
 
 static void what_is_quoted_has_no_control_characters(void) {
-    static const char *const bad[] = {"go depth \x1b[31m", "go \x1b[31m depth 1", "setoption name \x1b value \x07",
-                                      "position \x1b", "position startpos moves \x1b", "bench \x1b", "\x1b"};
+    static const char *const bad[] = {"go depth \x1b[31m",
+                                      "go \x1b[31m depth 1",
+                                      "setoption name \x1b value \x07",
+                                      "position \x1b",
+                                      "position startpos moves \x1b",
+                                      "bench \x1b",
+                                      "\x1b"};
     Dialogue d = start();
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         dialogue_send(&d, "%s", bad[i]);
@@ -623,8 +628,22 @@ static void the_command_line_does_what_it_says(void) {
                               last, sizeof last));
     TEST_ASSERT_EQUAL_INT(
         0, run((char *[]){Program, "diag", "--suite", "3", "LmrBase=50", NULL}, last, sizeof last));
-    TEST_ASSERT_EQUAL_INT(0, run((char *[]){Program, "diag", "--help", NULL}, last, sizeof last));
-    TEST_ASSERT_EQUAL_INT(0, run((char *[]){Program, "--help", NULL}, last, sizeof last));
+    TEST_ASSERT_EQUAL_INT(
+        0, run((char *[]){Program, "params", "--spsa", "--group", "time,lmr", NULL}, last, sizeof last));
+    char *const commands[] = {"bench", "perft", "params", "diag", "solve"};
+    for (int i = 0; i < 5; i++) {
+        TEST_ASSERT_EQUAL_INT(0, run((char *[]){Program, commands[i], "--help", NULL}, last, sizeof last));
+        TEST_ASSERT_EQUAL_STRING_LEN_MESSAGE("  hone ", last, 7, "the last line is an example");
+    }
+    char *const help[] = {"--help", "-h", "help"};
+    for (int i = 0; i < 3; i++)
+        TEST_ASSERT_EQUAL_INT(0, run((char *[]){Program, help[i], NULL}, last, sizeof last));
+}
+
+static void output_that_gets_lost_is_a_failure(void) {
+    char last[256], command[600];
+    snprintf(command, sizeof command, "'%s' params --md >/dev/full", Program);
+    TEST_ASSERT_EQUAL_INT(1, run((char *[]){"/bin/sh", "-c", command, NULL}, last, sizeof last));
 }
 
 static void wrong_arguments_end_with_status_2(void) {
@@ -644,7 +663,11 @@ static void wrong_arguments_end_with_status_2(void) {
                             {Program, "diag", MATE_IN_2, "LmrBase=x"},
                             {Program, "diag", MATE_IN_2, "x"},
                             {Program, "diag", "--suite", "x"},
-                            {Program, "-h", "x"}};
+                            {Program, "diag", MATE_IN_2, "SyzygyPath=/nowhere"},
+                            {Program, "params", "--md", "--group"},
+                            {Program, "params", "--md", "--group", "lmr,nosuch"},
+                            {Program, "params", "--md", "--group", ""},
+                            {Program, "-x"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         TEST_ASSERT_EQUAL_INT_MESSAGE(2, run(bad[i], last, sizeof last), bad[i][1]);
 }
@@ -678,6 +701,7 @@ int main(void) {
     RUN_TEST(perft_and_bench_can_be_stopped);
     RUN_TEST(people_can_ask_for_help_board_and_evaluation);
     RUN_TEST(the_command_line_does_what_it_says);
+    RUN_TEST(output_that_gets_lost_is_a_failure);
     RUN_TEST(wrong_arguments_end_with_status_2);
     return UNITY_END();
 }

@@ -303,6 +303,14 @@ static void small_integer_helpers(void) {
     TEST_ASSERT_EQUAL_INT(5, int_clamp(5, 0, 9));
 }
 
+static void text_join_puts_one_blank_between_words(void) {
+    char *none = text_join(0, NULL), *three = text_join(3, (char *[]){"a", "", "bc"});
+    TEST_ASSERT_EQUAL_STRING("", none);
+    TEST_ASSERT_EQUAL_STRING("a  bc", three);
+    free(none);
+    free(three);
+}
+
 int main(void) {
     UNITY_BEGIN();
     RUN_TEST(errors_are_formatted_prefixed_and_optional);
@@ -310,6 +318,7 @@ int main(void) {
     RUN_TEST(crc32_gives_the_published_check_value);
     RUN_TEST(crc32_may_be_computed_in_parts);
     RUN_TEST(digest_gives_the_published_values);
+    RUN_TEST(text_join_puts_one_blank_between_words);
     RUN_TEST(parse_int_keeps_to_its_limits);
     RUN_TEST(parse_int_refuses_what_is_not_a_whole_number);
     RUN_TEST(parse_real_takes_finite_numbers_in_range);
