@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -215,4 +214,31 @@ bool file_map(FileMap *map, const char *path, Error *error) {
 void file_unmap(FileMap *map) {
     if (map->data) munmap((void *)(uintptr_t)map->data, map->size);
     *map = (FileMap){0};
+}
+
+bool file_out_open(FileOut *out, const char *path, Error *error) {
+    struct stat status;
+    bool special = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+    size_t size = strlen(path) + sizeof ".tmp";
+    *out = (FileOut){.path = strdup(path), .part = special ? NULL : malloc(size)};
+    if (out->part) snprintf(out->part, size, "%s.tmp", path);
+    if (!out->path || !(out->part || special)) error_set(error, "%s: not enough memory", path);
+    else if (!(out->file = fopen(special ? path : out->part, "wb")))
+        error_set(error, "%s: %s", special ? path : out->part, strerror(errno));
+    if (out->file) return true;
+    free(out->path);
+    free(out->part);
+    return false;
+}
+
+bool file_out_close(FileOut *out, bool whole, Error *error) {
+    errno = 0;
+    bool written = !ferror(out->file);
+    written &= fclose(out->file) == 0;
+    if (whole && written && out->part) written = rename(out->part, out->path) == 0;
+    if (!written) error_set(error, "%s: %s", out->path, errno ? strerror(errno) : "not all could be written");
+    if (!(whole && written) && out->part) unlink(out->part);
+    free(out->path);
+    free(out->part);
+    return whole && written;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 // Why something was refused: one line that names what was wrong and what was expected.
 typedef struct Error {
@@ -84,6 +85,19 @@ bool file_map(FileMap *map, const char *path, Error *error);
 
 // Gives the memory back; harmless on a zeroed or an unmapped map.
 void file_unmap(FileMap *map);
+
+// A file being written: under the name `part` until it is whole, so that an older one is replaced at once or
+// not at all. What is no regular file (a device, a pipe) is written to as it is.
+typedef struct FileOut {
+    FILE *file;
+    char *path, *part; // part is NULL for what is no regular file
+} FileOut;
+
+// Begins to write a file; nothing is to be closed if that fails.
+bool file_out_open(FileOut *out, const char *path, Error *error);
+
+// Ends it: whole, the file appears; else, or if not all could be written, nothing is left of it.
+bool file_out_close(FileOut *out, bool whole, Error *error);
 
 static inline int int_min(int a, int b) { return a < b ? a : b; }
 static inline int int_max(int a, int b) { return a > b ? a : b; }

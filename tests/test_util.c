@@ -311,6 +311,34 @@ static void text_join_puts_one_blank_between_words(void) {
     free(three);
 }
 
+// Writes text to a file as FileOut does it, whole or given up.
+static bool write_out(const char *path, const char *text, bool whole) {
+    FileOut out;
+    Error error;
+    TEST_ASSERT_TRUE(file_out_open(&out, path, &error));
+    fputs(text, out.file);
+    return file_out_close(&out, whole, &error);
+}
+
+static void a_file_appears_whole_or_not_at_all(void) {
+    char path[] = "/tmp/hone-test-util-XXXXXX", part[64];
+    close(mkstemp(path));
+    snprintf(part, sizeof part, "%s.tmp", path);
+    TEST_ASSERT_TRUE(write_out(path, "old", true));
+    TEST_ASSERT_FALSE(write_out(path, "half of the new", false));
+    Error error;
+    char *text = file_read(path, NULL, &error);
+    TEST_ASSERT_EQUAL_STRING("old", text);
+    TEST_ASSERT_TRUE_MESSAGE(access(part, F_OK) != 0, "nothing is left beside it");
+    free(text);
+    unlink(path);
+    TEST_ASSERT_FALSE(write_out("/dev/full", "lost", true));
+    FileOut out;
+    TEST_ASSERT_FALSE(file_out_open(&out, "/tmp", &error));
+    TEST_ASSERT_FALSE(file_out_open(&out, "/nowhere/x", &error));
+    TEST_ASSERT_NOT_NULL_MESSAGE(strstr(error.text, "/nowhere/x"), error.text);
+}
+
 int main(void) {
     UNITY_BEGIN();
     RUN_TEST(errors_are_formatted_prefixed_and_optional);
@@ -318,6 +346,7 @@ int main(void) {
     RUN_TEST(crc32_gives_the_published_check_value);
     RUN_TEST(crc32_may_be_computed_in_parts);
     RUN_TEST(digest_gives_the_published_values);
+    RUN_TEST(a_file_appears_whole_or_not_at_all);
     RUN_TEST(text_join_puts_one_blank_between_words);
     RUN_TEST(parse_int_keeps_to_its_limits);
     RUN_TEST(parse_int_refuses_what_is_not_a_whole_number);
