@@ -56,7 +56,8 @@ Engine *bench_engine(const BenchOptions *options, Error *error) {
     for (const char *rest = options->settings; set && text_word(&rest, word, sizeof word);) {
         char *equals = strchr(word, '=');
         *equals = '\0';
-        set = engine_set_option(engine, word, equals + 1, error);
+        set =
+            engine_set_option(engine, word, equals + 1, error) && !error->text[0]; // a remark is a fault here
     }
     if (set) return engine;
     engine_destroy(engine);

@@ -158,7 +158,8 @@ int diag_main(int argc, char **argv) {
         char *equals = strchr(argv[i], '=');
         if (equals) {
             *equals = '\0';
-            if (!engine_set_option(engine, argv[i], equals + 1, &error)) die(2, "hone diag: %s", error.text);
+            bool set = engine_set_option(engine, argv[i], equals + 1, &error);
+            if (!set || error.text[0]) die(2, "hone diag: %s", error.text); // a remark is a fault here
         } else if (!parse_int(argv[i], 1, BENCH_MAX_DEPTH, &depth, &error)) {
             die(2, "hone diag: depth: %s", error.text);
         }

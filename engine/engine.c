@@ -92,7 +92,9 @@ static bool set_builtin_tables(Engine *e, int64_t value, const char *text, Error
 // A path that cannot be opened is a remark: the engine plays on without.
 static bool set_syzygy_path(Engine *e, int64_t value, const char *text, Error *error) {
     (void)value;
-    e->config.tables.syzygy = *text && strcmp(text, "<empty>") && tablebase_open(text, error);
+    bool named = *text && strcmp(text, "<empty>");
+    e->config.tables.syzygy = named && tablebase_open(text, error);
+    if (named && !e->config.tables.syzygy) error_prefix(error, "SyzygyPath");
     return true;
 }
 
@@ -529,8 +531,6 @@ void engine_ponderhit(Engine *e) {
     pthread_cond_broadcast(&e->changed);
     pthread_mutex_unlock(&e->lock);
 }
-
-bool engine_busy(const Engine *e) { return e->busy; }
 
 SearchRun engine_counters(const Engine *e) {
     SearchRun sum = e->search.threads[0]->run;

@@ -90,9 +90,6 @@ void engine_stop(Engine *engine);
 // Any thread: the move pondered on was played; the clock counts from the start of the search.
 void engine_ponderhit(Engine *engine);
 
-// Whether a search started by engine_start has not been waited for.
-bool engine_busy(const Engine *engine);
-
 // Counters of the last search, summed over threads.
 SearchRun engine_counters(const Engine *engine);
 

@@ -8,19 +8,6 @@
 #include "engine/solve.h"
 #include "engine/uci.h"
 
-// Joins arguments with blanks into a fresh string.
-static char *join(int count, char **words) {
-    size_t size = 1;
-    for (int i = 0; i < count; i++) size += strlen(words[i]) + 1;
-    char *text = calloc(1, size);
-    if (!text) die(1, "hone: not enough memory");
-    for (int i = 0; i < count; i++) {
-        strcat(text, words[i]);
-        if (i + 1 < count) strcat(text, " ");
-    }
-    return text;
-}
-
 static Engine *create(int hash) {
     Engine *engine = engine_create(hash);
     if (!engine) die(1, "hone: not enough memory");
@@ -38,7 +25,8 @@ static int run_uci(void) {
 static int run_bench(int argc, char **argv) {
     BenchOptions options;
     Error error;
-    char *text = join(argc, argv);
+    char *text = text_join(argc, argv);
+    if (!text) die(1, "hone: not enough memory");
     if (!bench_read(text, &options, &error)) die(2, "hone bench: %s", error.text);
     free(text);
     Engine *engine = bench_engine(&options, &error);
@@ -56,9 +44,10 @@ static int run_perft(int argc, char **argv) {
     Position pos;
     if (argc < 1) die(2, "hone perft: expected <depth> [fen]");
     if (!parse_int(argv[0], 1, 32, &depth, &error)) die(2, "hone perft: depth: %s", error.text);
-    char *fen = argc > 1 ? join(argc - 1, argv + 1) : NULL;
+    char *fen = text_join(argc - 1, argv + 1);
+    if (!fen) die(1, "hone: not enough memory");
     bitboard_init();
-    if (!position_from_fen(&pos, fen ? fen : START_FEN, &error)) die(2, "hone perft: %s", error.text);
+    if (!position_from_fen(&pos, *fen ? fen : START_FEN, &error)) die(2, "hone perft: %s", error.text);
     free(fen);
     _Atomic bool stop = false;
     int64_t start = now_ns();
@@ -79,9 +68,13 @@ static int run_params(int argc, char **argv) {
         while (known < 4 && strcmp(argv[i], Names[known]) != 0) known++;
         if (known < 4) format = known;
         else if (strcmp(argv[i], "--group") == 0 && i + 1 < argc) groups = argv[++i];
+        else if (strcmp(argv[i], "--group") == 0)
+            die(2, "hone params: --group needs a value such as lmr,futility");
         else die(2, "hone params: '%s' is not --spsa, --uci, --md, --json or --group a,b", argv[i]);
     }
     if (format < 0) die(2, "hone params: expected --spsa, --uci, --md or --json");
+    Error error;
+    if (groups && !params_groups_known(groups, &error)) die(2, "hone params: --group: %s", error.text);
     Params params = params_default();
     params_print(stdout, &params, formats[format], groups);
     return 0;
@@ -92,32 +85,67 @@ static int run_help(int argc, char **argv);
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-    const char *help;
+    const char *brief, *help;
 } Commands[] = {
-    {"bench", run_bench,
-     "[depth] [--stats] [--threads N] [--hash MB] [Name=value...]   node count and speed over fixed "
-     "positions"},
-    {"perft", run_perft, "<depth> [fen]   counts the leaves of the tree of legal moves"},
-    {"params", run_params, "--spsa|--uci|--md|--json [--group a,b]   the tunable parameters"},
-    {"diag", diag_main,
-     "\"<fen>\" or --suite [depth] [Name=value...]   depth by depth: move, score, nodes, what each technique "
-     "did"},
-    {"solve", solve_main, "\"<fen>\" or --table KRK   up to four men: who wins, in how many moves"},
-    {"--help", run_help, "this list"},
+    {"bench", run_bench, "node count and speed over fixed positions",
+     "usage: hone bench [depth] [--stats] [--threads N] [--hash MB] [Name=value...]\n"
+     "\n"
+     "Searches fixed positions, each from a fresh state, to a depth (12 if none is given). The last line is\n"
+     "`<nodes> nodes <nps> nps`; the nodes of one thread are the signature of the engine.\n"
+     "  --stats           also what each technique did\n"
+     "  --threads N       (default 1)\n"
+     "  --hash MB         (default 16)\n"
+     "  Name=value        any option or parameter of the engine (see hone params --md)\n"
+     "\n"
+     "examples:\n"
+     "  hone bench\n"
+     "  hone bench 10 --stats NullMove=false\n"},
+    {"perft", run_perft, "counts the leaves of the tree of legal moves",
+     "usage: hone perft <depth> [fen]\n"
+     "\n"
+     "Counts the leaves at a depth behind each legal move, from the start position or another. The last line "
+     "is\n"
+     "`<nodes> nodes <nps> nps`.\n"
+     "\n"
+     "examples:\n"
+     "  hone perft 6\n"
+     "  hone perft 5 \"8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1\"\n"},
+    {"params", run_params, "the tunable parameters",
+     "usage: hone params --spsa|--uci|--md|--json [--group a,b]\n"
+     "\n"
+     "Prints every number and switch of the search, or those of some groups, with their defaults: as input "
+     "for\n"
+     "SPSA (OpenBench's lines; numbers only), as UCI options, as a table in Markdown, or as JSON.\n"
+     "\n"
+     "examples:\n"
+     "  hone params --md\n"
+     "  hone params --spsa --group lmr,futility\n"},
+    {"diag", diag_main, "depth by depth: move, score, nodes, what each technique did", NULL},
+    {"solve", solve_main, "up to four men: who wins, in how many moves", NULL},
+    {"--help", run_help, "this list", NULL},
 };
+enum { COMMANDS = sizeof Commands / sizeof *Commands };
 
 static int run_help(int argc, char **argv) {
     (void)argc, (void)argv;
     puts("hone            a UCI chess engine: talks UCI on standard input and output ('help' lists its "
          "commands)");
-    for (size_t i = 0; i < sizeof Commands / sizeof *Commands; i++)
-        printf("hone %-10s %s\n", Commands[i].name, Commands[i].help);
+    for (int i = 0; i < COMMANDS; i++) printf("hone %-10s %s\n", Commands[i].name, Commands[i].brief);
+    puts("\nhone COMMAND --help says more and has examples.");
     return 0;
 }
 
-int main(int argc, char **argv) {
+static int run_command(int argc, char **argv) {
     if (argc == 1) return run_uci();
-    for (size_t i = 0; i < sizeof Commands / sizeof *Commands; i++)
-        if (strcmp(argv[1], Commands[i].name) == 0) return Commands[i].run(argc - 2, argv + 2);
+    const char *name = strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0 ? "--help" : argv[1];
+    for (int i = 0; i < COMMANDS; i++) {
+        if (strcmp(name, Commands[i].name) != 0) continue;
+        bool asked = argc == 3 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0);
+        if (!asked || !Commands[i].help) return Commands[i].run(argc - 2, argv + 2);
+        fputs(Commands[i].help, stdout);
+        return 0;
+    }
     die(2, "hone: unknown argument '%.80s', see hone --help", argv[1]);
 }
+
+int main(int argc, char **argv) { return stdout_end("hone", run_command(argc, argv)); }

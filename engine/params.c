@@ -89,6 +89,24 @@ static bool group_wanted(const char *groups, const char *group) {
     return false;
 }
 
+bool params_groups_known(const char *groups, Error *error) {
+    char wanted[32], known[300] = "";
+    for (int id = 0; id < PARAM_COUNT; id++) { // the parameters of a group stand together
+        const char *group = ParamTable[id].group;
+        if (id > 0 && strcmp(group, ParamTable[id - 1].group) == 0) continue;
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", used ? "," : "", group);
+    }
+    for (const char *at = groups;; at++) {
+        size_t span = strcspn(at, ",");
+        snprintf(wanted, sizeof wanted, "%.*s", (int)span, at);
+        if (!*wanted || !group_wanted(known, wanted))
+            return error_set(error, "'%s' is none of %s", wanted, known);
+        at += span;
+        if (!*at) return true;
+    }
+}
+
 static void print_uci(FILE *out, const ParamInfo *info) {
     fprintf(out, "option name %s type ", info->name);
     if (info->kind == KIND_SWITCH) {

@@ -70,6 +70,10 @@ void params_text(const Params *params, int id, char *buffer);
 // The ways in which `hone params` prints the table.
 typedef enum ParamsFormat { PARAMS_SPSA, PARAMS_UCI, PARAMS_MD, PARAMS_JSON } ParamsFormat;
 
+// Whether every group of a comma-separated list has parameters; else a reason that names it and those there
+// are.
+bool params_groups_known(const char *groups, Error *error);
+
 // Prints parameters (all groups, or those in a comma-separated list) in a format; SPSA lines are numbers
 // only.
 void params_print(FILE *out, const Params *params, ParamsFormat format, const char *groups);

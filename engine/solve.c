@@ -4,6 +4,7 @@
 #include "engine/solve.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/endgame.h"
@@ -12,7 +13,11 @@
 
 static const char Usage[] =
     "usage: hone solve \"<fen>\"      who wins with up to four men, in how many moves, and a best line\n"
-    "       hone solve --table KRK  wins, draws, losses and the longest win of a material\n";
+    "       hone solve --table KRK  wins, draws, losses and the longest win of a material\n"
+    "\n"
+    "examples:\n"
+    "  hone solve \"8/8/8/8/8/3K4/3P4/3k4 w - - 0 1\"\n"
+    "  hone solve --table KQKR\n";
 
 static const char *const ColourName[COLOURS] = {"White", "Black"};
 
@@ -27,7 +32,10 @@ static void print_verdict(const Position *pos, EndgameResult result) {
         int moves = (result.dtm + 1) / 2;
         printf("%s wins: mate in %d %s (%d %s)\n", ColourName[winner], moves, moves_word(moves), result.dtm,
                result.dtm == 1 ? "ply" : "plies");
-        if (pos->rule50 + result.dtm > 100)
+        if (pos->rule50 >= 100)
+            printf("but the game is drawn by the fifty-move rule: the half-move clock stands at %d\n",
+                   pos->rule50);
+        else if (pos->rule50 + result.dtm > 100)
             printf("but the half-move clock stands at %d: the fifty-move rule may come first\n", pos->rule50);
     }
 }
@@ -98,11 +106,14 @@ int solve_main(int argc, char **argv) {
         return help ? 0 : 2;
     }
     bool table = !strcmp(argv[0], "--table");
-    if (argc != 1 + table) {
+    if (table && argc != 2) {
         fputs(Usage, stderr);
         return 2;
     }
-    if (table ? solve_table(argv[1], &error) : solve_position(argv[0], &error)) return 0;
-    fprintf(stderr, "hone solve: %s\n", error.text);
-    return 1;
+    char *fen = text_join(argc, argv); // without quotes it comes in pieces
+    if (!fen) die(1, "hone solve: not enough memory");
+    bool solved = table ? solve_table(argv[1], &error) : solve_position(fen, &error);
+    free(fen);
+    if (!solved) fprintf(stderr, "hone solve: %s\n", error.text);
+    return solved ? 0 : 1;
 }

@@ -79,15 +79,14 @@ static TablebaseWdl probe_wdl(const Position *pos) {
     return result == TB_RESULT_FAILED ? TABLEBASE_UNKNOWN : (TablebaseWdl)((int)result - 2);
 }
 
-TablebaseWdl tablebase_wdl(const Position *pos) {
-    int largest = atomic_load_explicit(&Shared.largest, memory_order_acquire);
-    if (pos->castling || pos->rule50 || bb_count(position_occupied(pos)) > largest) return TABLEBASE_UNKNOWN;
-    return probe_wdl(pos);
-}
-
+// Whether there may be a table for a position.
 static bool within(const Position *pos) {
     return !pos->castling &&
            bb_count(position_occupied(pos)) <= atomic_load_explicit(&Shared.largest, memory_order_acquire);
+}
+
+TablebaseWdl tablebase_wdl(const Position *pos) {
+    return pos->rule50 || !within(pos) ? TABLEBASE_UNKNOWN : probe_wdl(pos);
 }
 
 static bool probe_dtz(const Position *pos, int *dtz) {
@@ -223,12 +222,18 @@ static bool list_directory(Listing *listing, const char *directory, Error *error
     return good;
 }
 
-static bool list_path(Listing *listing, const char *path, Error *error) {
-    char directories[PATH_SIZE];
+// Lists the tables of a path and copies it without empty directories: the library reads past one at the end.
+static bool list_path(Listing *listing, const char *path, char *clean, Error *error) {
+    char directories[PATH_SIZE], *end = clean;
     if (!text_copy(directories, sizeof directories, path)) return error_set(error, "the path is too long");
     char *rest = directories;
-    for (char *directory; (directory = strsep(&rest, ":"));)
-        if (*directory && !list_directory(listing, directory, error)) return false;
+    for (char *directory; (directory = strsep(&rest, ":"));) {
+        if (!*directory) continue;
+        if (!list_directory(listing, directory, error)) return false;
+        if (end > clean) *end++ = ':';
+        end = stpcpy(end, directory);
+    }
+    *end = '\0';
     return listing->wdl_files > 0 || error_set(error, "%s: there are no Syzygy tables (*.rtbw)", path);
 }
 
@@ -271,8 +276,9 @@ static bool rehearse(const Listing *listing, const char *path, Error *error) {
 static bool open_path(const char *path, Error *error) {
     Listing listing = {0};
     int at;
-    bool good = list_path(&listing, path, error) && rehearse(&listing, path, error);
-    if (good && !(tb_init(path) && TB_LARGEST > 0 && touch_all(&listing, &at)))
+    char clean[PATH_SIZE];
+    bool good = list_path(&listing, path, clean, error) && rehearse(&listing, clean, error);
+    if (good && !(tb_init(clean) && TB_LARGEST > 0 && touch_all(&listing, &at)))
         good = error_set(error, "%s: libfathom could not open the tables", path);
     if (good) {
         text_copy(Shared.path, sizeof Shared.path, path);

@@ -220,6 +220,12 @@ static const char *quotable(const char *text, char *buffer, size_t size) {
     return buffer;
 }
 
+// Says what was wrong with a command, in words that may quote it.
+static void say_error(Uci *uci, const char *prefix, const Error *error) {
+    char shown[sizeof error->text];
+    say(uci, "info string %s%s", prefix, quotable(error->text, shown, sizeof shown));
+}
+
 // If the next word of *cursor is word, steps over it.
 static bool take(const char **cursor, const char *word) {
     const char *at = *cursor;
@@ -318,8 +324,15 @@ static void remark(Error *remarks, const char *word) {
              quotable(word, shown, sizeof shown));
 }
 
+static void add_once(MoveList *list, Move move) {
+    for (int i = 0; i < list->count; i++)
+        if (list->moves[i] == move) return;
+    list->moves[list->count++] = move;
+}
+
 bool uci_read_go(const char *text, const Position *pos, SearchLimits *limits, int *perft, Error *remarks) {
     char word[32], number[32];
+    bool searchmoves = false; // what means nothing else is a move
     remarks->text[0] = '\0';
     *perft = 0;
     while (text_word(&text, word, sizeof word)) {
@@ -339,13 +352,9 @@ bool uci_read_go(const char *text, const Position *pos, SearchLimits *limits, in
         } else if (strcmp(word, "ponder") == 0) {
             limits->ponder = true;
         } else if (strcmp(word, "searchmoves") == 0) {
-            for (const char *at = text; text_word(&at, word, sizeof word); text = at) {
-                if ((move = notation_from_uci(pos, word)) == MOVE_NONE) break;
-                MoveList *list = &limits->searchmoves;
-                bool known = false;
-                for (int i = 0; i < list->count; i++) known |= list->moves[i] == move;
-                if (!known) list->moves[list->count++] = move;
-            }
+            searchmoves = true;
+        } else if (searchmoves && (move = notation_from_uci(pos, word)) != MOVE_NONE) {
+            add_once(&limits->searchmoves, move);
         } else {
             remark(remarks, word);
         }
@@ -429,10 +438,8 @@ static void do_setoption(Uci *uci, const char *args) {
     char *text = value ? trim(value) : NULL;
     if (text && strcmp(text, "<empty>") == 0) *text = '\0';
     Error error = {""};
-    char shown[sizeof error.text];
     bool ok = engine_set_option(uci->engine, trim(name), text, &error);
-    if (!ok) say(uci, "info string setoption: %s", quotable(error.text, shown, sizeof shown));
-    else if (error.text[0]) say(uci, "info string %s", quotable(error.text, shown, sizeof shown));
+    if (error.text[0]) say_error(uci, ok ? "" : "setoption: ", &error);
     free(name);
 }
 
@@ -440,9 +447,8 @@ static void do_position(Uci *uci, const char *args) {
     Position pos;
     KeyStack history;
     Error error = {""};
-    char shown[sizeof error.text];
     if (!uci_read_position(args, engine_config(uci->engine)->chess960, &pos, &history, &error)) {
-        say(uci, "info string position: %s; the old one stays", quotable(error.text, shown, sizeof shown));
+        say_error(uci, "position: the old one stays: ", &error);
         return;
     }
     uci->pos = pos;
@@ -454,7 +460,7 @@ static void do_go(Uci *uci, const char *args) {
     SearchLimits limits = {.start_ns = uci->read_ns};
     Error remarks;
     bool ok = uci_read_go(args, &uci->pos, &limits, &uci->perft_depth, &remarks);
-    if (remarks.text[0]) say(uci, "info string %s", remarks.text);
+    if (remarks.text[0]) say_error(uci, "", &remarks);
     if (!ok) return;
     atomic_store(&uci->stop, false);
     if (uci->perft_depth) {
@@ -540,10 +546,9 @@ static void do_flip(Uci *uci, const char *args) {
 
 static void do_bench(Uci *uci, const char *args) {
     Error error = {""};
-    char shown[sizeof error.text];
     if (!bench_read(args, &uci->bench_options, &error) ||
         !(uci->bench = bench_engine(&uci->bench_options, &error))) {
-        say(uci, "info string bench: %s", quotable(error.text, shown, sizeof shown));
+        say_error(uci, "bench: ", &error);
         return;
     }
     atomic_store(&uci->stop, false);

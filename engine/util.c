@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -43,6 +42,14 @@ void die(int status, const char *format, ...) {
     fputc('\n', stderr);
     va_end(args);
     exit(status);
+}
+
+int stdout_end(const char *program, int status) {
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    fprintf(stderr, "%s: standard output: %s\n", program,
+            errno ? strerror(errno) : "not all could be written");
+    return status ? status : 1;
 }
 
 int64_t now_ns(void) {
@@ -101,10 +108,10 @@ bool parse_int(const char *text, int64_t min, int64_t max, int64_t *value, Error
     char *end;
     errno = 0;
     long long parsed = strtoll(text, &end, 10);
-    if (*text == '\0' || isspace((unsigned char)*text) || *end != '\0' || errno != 0)
+    if (*text == '\0' || isspace((unsigned char)*text) || *end != '\0')
         return error_set(error, "'%.60s' is not a whole number", text);
-    if (parsed < min || parsed > max)
-        return error_set(error, "%lld is not in %lld to %lld", parsed, (long long)min, (long long)max);
+    if (errno != 0 || parsed < min || parsed > max)
+        return error_set(error, "%.60s is not in %lld to %lld", text, (long long)min, (long long)max);
     *value = parsed;
     return true;
 }
@@ -143,6 +150,18 @@ bool text_word(const char **cursor, char *word, size_t size) {
     word[kept] = '\0';
     *cursor = to;
     return length > 0;
+}
+
+char *text_join(int count, char *const *words) {
+    size_t size = 1;
+    for (int i = 0; i < count; i++) size += strlen(words[i]) + 1;
+    char *text = malloc(size), *end = text;
+    for (int i = 0; text && i < count; i++) {
+        if (i > 0) *end++ = ' ';
+        end = stpcpy(end, words[i]);
+    }
+    if (text) *end = '\0';
+    return text;
 }
 
 char *file_read(const char *path, size_t *size, Error *error) {
@@ -195,4 +214,31 @@ bool file_map(FileMap *map, const char *path, Error *error) {
 void file_unmap(FileMap *map) {
     if (map->data) munmap((void *)(uintptr_t)map->data, map->size);
     *map = (FileMap){0};
+}
+
+bool file_out_open(FileOut *out, const char *path, Error *error) {
+    struct stat status;
+    bool special = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+    size_t size = strlen(path) + sizeof ".tmp";
+    *out = (FileOut){.path = strdup(path), .part = special ? NULL : malloc(size)};
+    if (out->part) snprintf(out->part, size, "%s.tmp", path);
+    if (!out->path || !(out->part || special)) error_set(error, "%s: not enough memory", path);
+    else if (!(out->file = fopen(special ? path : out->part, "wb")))
+        error_set(error, "%s: %s", special ? path : out->part, strerror(errno));
+    if (out->file) return true;
+    free(out->path);
+    free(out->part);
+    return false;
+}
+
+bool file_out_close(FileOut *out, bool whole, Error *error) {
+    errno = 0;
+    bool written = !ferror(out->file);
+    written &= fclose(out->file) == 0;
+    if (whole && written && out->part) written = rename(out->part, out->path) == 0;
+    if (!written) error_set(error, "%s: %s", out->path, errno ? strerror(errno) : "not all could be written");
+    if (!(whole && written) && out->part) unlink(out->part);
+    free(out->path);
+    free(out->part);
+    return whole && written;
 }

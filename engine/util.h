@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 // Why something was refused: one line that names what was wrong and what was expected.
 typedef struct Error {
@@ -20,6 +21,10 @@ bool error_prefix(Error *error, const char *format, ...) __attribute__((format(p
 
 // Prints "program: reason" on stderr and exits with status; for mains only, library code returns errors.
 _Noreturn void die(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// For the end of main: flushes stdout and returns status; 1 with a word on stderr if what was printed got
+// lost.
+int stdout_end(const char *program, int status);
 
 // Nanoseconds of the monotonic clock.
 int64_t now_ns(void);
@@ -61,6 +66,9 @@ bool text_equal(const char *a, const char *b);
 // Takes the next blank-separated word from *cursor into word (cut to size) and advances; false at the end.
 bool text_word(const char **cursor, char *word, size_t size);
 
+// Words with blanks between them in a fresh string that the caller frees; NULL if memory does not suffice.
+char *text_join(int count, char *const *words);
+
 // Reads a whole file into a fresh, zero-terminated buffer that the caller frees; NULL and a reason on
 // failure.
 char *file_read(const char *path, size_t *size, Error *error);
@@ -77,6 +85,19 @@ bool file_map(FileMap *map, const char *path, Error *error);
 
 // Gives the memory back; harmless on a zeroed or an unmapped map.
 void file_unmap(FileMap *map);
+
+// A file being written: under the name `part` until it is whole, so that an older one is replaced at once or
+// not at all. What is no regular file (a device, a pipe) is written to as it is.
+typedef struct FileOut {
+    FILE *file;
+    char *path, *part; // part is NULL for what is no regular file
+} FileOut;
+
+// Begins to write a file; nothing is to be closed if that fails.
+bool file_out_open(FileOut *out, const char *path, Error *error);
+
+// Ends it: whole, the file appears; else, or if not all could be written, nothing is left of it.
+bool file_out_close(FileOut *out, bool whole, Error *error);
 
 static inline int int_min(int a, int b) { return a < b ? a : b; }
 static inline int int_max(int a, int b) { return a > b ? a : b; }

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "openings/bookmaker.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { WEIGHT_MAX = 65535, SHARE_ONE = 10000 };
 
@@ -116,17 +113,10 @@ bool bookmaker_write(BookMaker *maker, const BookRules *rules, const char *path,
     for (size_t i = 0; i < count; i++)
         if (maker->slots[i].points > largest) largest = maker->slots[i].points;
     if (largest > WEIGHT_MAX) made->scaled = largest;
-    char temporary[4096];
-    if ((size_t)snprintf(temporary, sizeof temporary, "%s.tmp", path) >= sizeof temporary)
-        return error_set(error, "%.200s...: the name is too long", path);
-    FILE *file = fopen(temporary, "wb");
-    bool ok = file && write_entries(file, maker->slots, count, largest, made);
-    if (file && fclose(file) != 0) ok = false;
-    if (!ok || rename(temporary, path) != 0) {
-        error_set(error, "%s: %s", path, strerror(errno));
-        if (file) unlink(temporary);
-        return false;
-    }
+    FileOut out;
+    if (!file_out_open(&out, path, error)) return false;
+    bool ok = write_entries(out.file, maker->slots, count, largest, made);
+    if (!file_out_close(&out, ok, error)) return false;
     bookmaker_free(maker);
     return true;
 }

@@ -94,8 +94,7 @@ static const Command Commands[] = {
 };
 enum { COMMANDS = sizeof Commands / sizeof *Commands };
 
-// ---- options
-// -------------------------------------------------------------------------------------------------
+// ---- options ----------------------------------------------------------------------------------
 
 typedef enum OptionType { OPTION_NUMBER, OPTION_TEXT, OPTION_FLAG } OptionType;
 
@@ -119,11 +118,11 @@ static void set_option(const Option *option, const char *text) {
 static int parse_options(int argc, char **argv, const Option *options, int count) {
     int kept = 0;
     for (int i = 0; i < argc; i++) {
-        if (strncmp(argv[i], "--", 2) != 0) {
+        if (argv[i][0] != '-' || argv[i][1] == '\0') { // "-" alone is a field of a FEN
             argv[kept++] = argv[i];
             continue;
         }
-        const char *name = argv[i] + 2, *equals = strchr(name, '=');
+        const char *name = argv[i] + (argv[i][1] == '-' ? 2 : 0), *equals = strchr(name, '=');
         size_t length = equals ? (size_t)(equals - name) : strlen(name);
         const Option *option = options;
         while (option < options + count &&
@@ -131,6 +130,7 @@ static int parse_options(int argc, char **argv, const Option *options, int count
             option++;
         if (option == options + count) die(EXIT_USAGE, "hone-book: unknown option '%s'; see --help", argv[i]);
         if (option->type == OPTION_FLAG) {
+            if (equals) die(EXIT_USAGE, "hone-book: --%s takes no value", option->name);
             *(bool *)option->value = true;
         } else {
             if (!equals && ++i == argc) die(EXIT_USAGE, "hone-book: --%s needs a value", option->name);
@@ -147,8 +147,22 @@ static Book open_book(const char *path) {
     return book;
 }
 
-// ---- make and merge
-// ------------------------------------------------------------------------------------------
+// Output never replaces a file of another kind: whoever forgets to name the output would lose an input.
+static void spare_other_files(const char *path, OpeningFormat format) {
+    FileMap map;
+    Book book;
+    OpeningFormat found;
+    if (!file_map(&map, path, NULL)) return;
+    bool same = map.size == 0 || (opening_detect(map.data, map.size, &found, NULL) && found == format);
+    if (same && map.size > 0 && format == OPENING_POLYGLOT)
+        same = book_from_memory(&book, path, map.data, map.size, NULL);
+    file_unmap(&map);
+    if (!same)
+        die(EXIT_BAD_INPUT, "hone-book: %s: is there and is no %s: remove it or name another output", path,
+            format == OPENING_POLYGLOT ? "Polyglot book" : "file of positions");
+}
+
+// ---- make and merge ---------------------------------------------------------------------------
 
 typedef struct GameCounts {
     uint64_t used, no_result, bad;
@@ -202,6 +216,7 @@ static int run_make(int argc, char **argv) {
     int choice = 0;
     while (choice < 3 && strcmp(Names[choice], scoring) != 0) choice++;
     if (choice == 3) die(EXIT_USAGE, "hone-book: --scoring: '%s' is not points, share or uniform", scoring);
+    spare_other_files(argv[0], OPENING_POLYGLOT);
     BookMaker maker = {0};
     GameCounts counts = {0};
     for (int i = 1; i < argc; i++) add_games(&maker, argv[i], (int)plies, &counts);
@@ -218,6 +233,7 @@ static int run_make(int argc, char **argv) {
 static int run_merge(int argc, char **argv) {
     argc = parse_options(argc, argv, NULL, 0);
     if (argc < 3) die(EXIT_USAGE, "hone-book merge: expected OUT.bin and at least two books; see --help");
+    spare_other_files(argv[0], OPENING_POLYGLOT);
     BookMaker maker = {0};
     for (int i = 1; i < argc; i++) {
         Book book = open_book(argv[i]);
@@ -230,19 +246,18 @@ static int run_merge(int argc, char **argv) {
     return 0;
 }
 
-// ---- show
-// ----------------------------------------------------------------------------------------------------
+// ---- show -------------------------------------------------------------------------------------
 
 static int run_show(int argc, char **argv) {
     argc = parse_options(argc, argv, NULL, 0);
     if (argc < 1) die(EXIT_USAGE, "hone-book show: expected a book; see --help");
-    char fen[4 * FEN_SIZE] = START_FEN;
-    size_t used = 0;
-    for (int i = 1; i < argc && used < sizeof fen; i++) // a FEN without quotes comes in pieces
-        used += (size_t)snprintf(fen + used, sizeof fen - used, "%s%s", i > 1 ? " " : "", argv[i]);
+    char *fen = text_join(argc - 1, argv + 1); // without quotes it comes in pieces
+    if (!fen) die(EXIT_BAD_INPUT, "hone-book: not enough memory");
     Position pos;
     Error error;
-    if (!position_from_fen(&pos, fen, &error)) die(EXIT_BAD_INPUT, "hone-book: %s", error.text);
+    if (!position_from_fen(&pos, *fen ? fen : START_FEN, &error))
+        die(EXIT_BAD_INPUT, "hone-book: %s", error.text);
+    free(fen);
     Book book = open_book(argv[0]);
     BookMoves found = book_moves(&book, &pos);
     printf("key %016" PRIx64 ", %d moves\n", pos.key, found.count);
@@ -257,8 +272,7 @@ static int run_show(int argc, char **argv) {
     return 0;
 }
 
-// ---- check
-// ---------------------------------------------------------------------------------------------------
+// ---- check ------------------------------------------------------------------------------------
 
 static int by_value(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -273,23 +287,21 @@ static uint64_t count_repeats(uint64_t *values, uint64_t count) {
     return repeats;
 }
 
-static bool check_book(const char *path) {
-    Book book = open_book(path);
+static bool check_book(const Book *book, const char *path) {
     uint64_t positions = 0, zero = 0, repeated = 0;
-    for (size_t i = 0, first = 0; i < book.count; i++) {
-        BookEntry entry = book_entry(&book, i);
-        if (i == 0 || book_entry(&book, first).key != entry.key) {
+    for (size_t i = 0, first = 0; i < book->count; i++) {
+        BookEntry entry = book_entry(book, i);
+        if (i == 0 || book_entry(book, first).key != entry.key) {
             positions++;
             first = i;
         }
         zero += entry.weight == 0;
         bool again = false;
-        for (size_t k = first; k < i; k++) again |= book_entry(&book, k).move == entry.move;
+        for (size_t k = first; k < i; k++) again |= book_entry(book, k).move == entry.move;
         repeated += again;
     }
-    printf("%s: Polyglot, %zu entries in %" PRIu64 " positions, in order\n", path, book.count, positions);
+    printf("%s: Polyglot, %zu entries in %" PRIu64 " positions, in order\n", path, book->count, positions);
     printf("  %" PRIu64 " repeated entries, %" PRIu64 " of weight 0\n", repeated, zero);
-    book_close(&book);
     return repeated == 0;
 }
 
@@ -305,12 +317,13 @@ static uint64_t count_illegal(const OpeningSet *set, const Book *book) {
     return illegal;
 }
 
-static bool check_openings(const char *path, OpeningFormat format, int plies) {
+// The book is NULL if the file is none.
+static bool check_openings(const char *path, const Book *book, int plies) {
     OpeningSet set;
     Error error;
     if (!opening_set_load(&set, path, plies, &error)) {
         printf("%s\n", error.text);
-        return format == OPENING_POLYGLOT; // a book for other positions than the start position is sound
+        return book != NULL; // a book for other positions than the start position is sound
     }
     Key *keys = malloc(set.count * sizeof *keys);
     if (!keys) die(EXIT_BAD_INPUT, "hone-book: not enough memory");
@@ -325,22 +338,36 @@ static bool check_openings(const char *path, OpeningFormat format, int plies) {
         white += opening.position.stm == WHITE;
     }
     uint64_t repeated = count_repeats(keys, set.count);
-    if (set.format == OPENING_POLYGLOT) {
-        Book book = open_book(path);
-        illegal = count_illegal(&set, &book);
-        book_close(&book);
-    }
+    if (book) illegal = count_illegal(&set, book);
     printf("%s: %s, digest %016" PRIx64 "\n", path, opening_format_name(set.format), set.digest);
     printf("  %" PRIu64 " valid openings, %" PRIu64 " bad, %" PRIu64 " repeated\n", set.count, set.bad_count,
            repeated);
     printf("  %" PRIu64 " with White to move, %" PRIu64 " in check, %" PRIu64 " with a mate in one\n", white,
            in_check, mates);
-    if (set.format == OPENING_POLYGLOT) printf("  %" PRIu64 " illegal moves along its lines\n", illegal);
+    if (book) printf("  %" PRIu64 " illegal moves along its lines\n", illegal);
     for (uint64_t i = 0; i < set.bad_count && i < OPENING_PROBLEMS; i++)
         printf("  line %" PRIu64 ": %s\n", set.problems[i].line, set.problems[i].reason);
     bool sound = set.bad_count == 0 && illegal == 0;
     free(keys);
     opening_set_free(&set);
+    return sound;
+}
+
+static bool check_file(const char *path, int plies) {
+    FileMap map;
+    Error error;
+    OpeningFormat format = OPENING_EPD;
+    Book book;
+    bool usable = file_map(&map, path, &error);
+    if (usable && !opening_detect(map.data, map.size, &format, &error))
+        usable = error_prefix(&error, "%s", path);
+    bool polyglot = format == OPENING_POLYGLOT;
+    if (usable && polyglot) usable = book_from_memory(&book, path, map.data, map.size, &error);
+    bool sound = usable;
+    if (!usable) fprintf(stderr, "hone-book: %s\n", error.text);
+    if (usable && polyglot) sound = check_book(&book, path);
+    if (usable) sound &= check_openings(path, polyglot ? &book : NULL, plies);
+    file_unmap(&map);
     return sound;
 }
 
@@ -350,22 +377,11 @@ static int run_check(int argc, char **argv) {
     argc = parse_options(argc, argv, options, 1);
     if (argc < 1) die(EXIT_USAGE, "hone-book check: expected a file; see --help");
     bool sound = true;
-    for (int i = 0; i < argc; i++) {
-        FileMap map;
-        Error error;
-        OpeningFormat format;
-        if (!file_map(&map, argv[i], &error)) die(EXIT_BAD_INPUT, "hone-book: %s", error.text);
-        bool known = opening_detect(map.data, map.size, &format, &error);
-        file_unmap(&map);
-        if (!known) die(EXIT_BAD_INPUT, "hone-book: %s: %s", argv[i], error.text);
-        if (format == OPENING_POLYGLOT) sound &= check_book(argv[i]);
-        sound &= check_openings(argv[i], format, (int)plies);
-    }
+    for (int i = 0; i < argc; i++) sound &= check_file(argv[i], (int)plies);
     return sound ? 0 : EXIT_BAD_INPUT;
 }
 
-// ---- suite
-// ---------------------------------------------------------------------------------------------------
+// ---- suite ------------------------------------------------------------------------------------
 
 typedef struct SuiteOutput {
     FILE *file;
@@ -427,6 +443,20 @@ static void print_report(const SuitePlan *plan, const SuiteReport *report, const
     print_scores(&report->scores);
 }
 
+static bool parse_window(const char *text, int *low, int *high) {
+    enum { WIDEST = 10000 };
+    int64_t from, to;
+    char first[16];
+    const char *colon = strchr(text, ':');
+    snprintf(first, sizeof first, "%.*s", colon ? (int)(colon - text) : 0, text);
+    if (!colon || !parse_int(first, -WIDEST, WIDEST, &from, NULL) ||
+        !parse_int(colon + 1, from, WIDEST, &to, NULL))
+        return false;
+    *low = (int)from;
+    *high = (int)to;
+    return true;
+}
+
 static int run_suite(int argc, char **argv) {
     int64_t count = 20000, plies = 8, nodes = 4000, seed = 1, threads = sysconf(_SC_NPROCESSORS_ONLN);
     const char *window = "-25:75";
@@ -446,9 +476,7 @@ static int run_suite(int argc, char **argv) {
                       .dfrc = dfrc,
                       .either = either,
                       .threads = (int)threads};
-    char rest;
-    if (sscanf(window, "%d:%d%c", &plan.low, &plan.high, &rest) != 2 || plan.low < -10000 ||
-        plan.low > plan.high || plan.high > 10000)
+    if (!parse_window(window, &plan.low, &plan.high))
         die(EXIT_USAGE, "hone-book: --window: '%s' is not LOW:HIGH with -10000 <= LOW <= HIGH <= 10000",
             window);
     SuiteOutput output = {.file = stdout,
@@ -456,28 +484,23 @@ static int run_suite(int argc, char **argv) {
                           .wanted = (uint64_t)count,
                           .start_ms = now_ms(),
                           .terminal = isatty(STDERR_FILENO)};
-    char temporary[4096] = "";
+    FileOut out;
+    Error error;
     if (argc == 1) {
-        // The file appears when it is whole.
-        snprintf(temporary, sizeof temporary, "%s.tmp", argv[0]);
-        output.file = fopen(temporary, "w");
-        if (!output.file) die(EXIT_BAD_INPUT, "hone-book: %s: cannot be written", temporary);
+        spare_other_files(argv[0], OPENING_EPD);
+        if (!file_out_open(&out, argv[0], &error)) die(EXIT_BAD_INPUT, "hone-book: %s", error.text);
+        output.file = out.file;
     }
     SuiteReport report;
-    Error error;
     bool ok = suite_make(&plan, keep_position, &output, &report, &error);
     if (output.terminal) fprintf(stderr, "\r%60s\r", "");
-    if (fclose(output.file) != 0 && ok) ok = error_set(&error, "the suite cannot be written");
-    if (ok && argc == 1 && rename(temporary, argv[0]) != 0)
-        ok = error_set(&error, "%s: cannot be written", argv[0]);
-    if (!ok && argc == 1) unlink(temporary);
+    if (argc == 1) ok = file_out_close(&out, ok, &error);
     if (!ok) die(EXIT_BAD_INPUT, "hone-book: %s", error.text);
     print_report(&plan, &report, &output);
     return 0;
 }
 
-// ---- the program
-// ---------------------------------------------------------------------------------------------
+// ---- the program ------------------------------------------------------------------------------
 
 static void print_usage(FILE *out) {
     fprintf(out, "hone-book: Polyglot books and suites of start positions\n\n");
@@ -486,12 +509,12 @@ static void print_usage(FILE *out) {
     fprintf(out, "\nhone-book COMMAND --help says more and has examples.\n");
 }
 
-int main(int argc, char **argv) {
+static int run_command(int argc, char **argv) {
     if (argc < 2) {
         print_usage(stderr);
         return EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         print_usage(stdout);
         return 0;
     }
@@ -506,3 +529,5 @@ int main(int argc, char **argv) {
     }
     die(EXIT_USAGE, "hone-book: unknown command '%s'; see hone-book --help", argv[1]);
 }
+
+int main(int argc, char **argv) { return stdout_end("hone-book", run_command(argc, argv)); }

@@ -112,6 +112,9 @@ bool opening_detect(const char *data, size_t size, OpeningFormat *format, Error 
     if (size >= 4 && ((bytes[0] == 0x1f && bytes[1] == 0x8b) || memcmp(data, "\x28\xb5\x2f\xfd", 4) == 0 ||
                       memcmp(data, "PK\3\4", 4) == 0))
         return error_set(error, "the file is compressed: unpack it first");
+    bool little = size >= 6 && !memcmp(data, "\xff\xfe", 2) && !bytes[3] && !bytes[5];
+    bool big = size >= 6 && !memcmp(data, "\xfe\xff", 2) && !bytes[2] && !bytes[4];
+    if (little || big) return error_set(error, "the file is text in UTF-16: save it as UTF-8 first");
     size_t head = size < 4096 ? size : 4096;
     for (size_t i = 0; i < head; i++)
         if (bytes[i] < '\t' || (bytes[i] > '\r' && bytes[i] < ' ')) {
@@ -381,7 +384,7 @@ static char *read_bytes(const OpeningSet *set, uint64_t index, size_t *size, Err
     char *bytes = malloc(wanted + 1);
     while (bytes && got < wanted) {
         ssize_t more = pread(set->fd, bytes + got, wanted - got, (off_t)(set->offsets[index] + got));
-        if (more <= 0 && errno != EINTR) break;
+        if (more == 0 || (more < 0 && errno != EINTR)) break;
         if (more > 0) got += (size_t)more;
     }
     if (bytes && got == wanted) {

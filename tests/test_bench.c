@@ -161,6 +161,10 @@ static void settings_change_the_search(void) {
     TEST_ASSERT_TRUE(bench_read("4 NoSuch=1", &options, &error));
     TEST_ASSERT_NULL(bench_engine(&options, &error));
     TEST_ASSERT_NOT_NULL_MESSAGE(strstr(error.text, "NoSuch"), error.text);
+    TEST_ASSERT_TRUE(bench_read("4 SyzygyPath=/nowhere", &options, &error));
+    TEST_ASSERT_NULL_MESSAGE(bench_engine(&options, &error),
+                             "what a GUI may live with is not what was asked for here");
+    TEST_ASSERT_NOT_NULL_MESSAGE(strstr(error.text, "SyzygyPath: /nowhere"), error.text);
 }
 
 int main(void) {

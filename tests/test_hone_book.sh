@@ -25,7 +25,13 @@ expect() {
 printf '1. e4 e5 1-0\n1. e4 c5 1/2-1/2\n1. d4 d5 0-1\n1. e4 Ke6 1-0\n1. c4 *\n' >games.pgn
 printf '4k3/8/8/8/8/8/4P3/4K3 w - -\nnonsense\n4k3/8/8/8/8/8/4P3/4K3 w - - hmvc 3;\n' >lines.epd
 
+printf '4k3/8/8/8/8/8/4P3/4K3 w - -' >good.epd
+printf '\xef\xbb\xbf4k3/8/8/8/8/8/4P3/4K3 w - -\r\n4k3/8/8/8/8/8/3P4/4K3 w - -' >bom.epd
+printf '\xff\xfe4\0k\0003\0/\0008\0\n\0' >wide.epd
+: >empty.epd
+
 expect 0 'suite +start positions' --help
+expect 0 'suite +start positions' -h
 expect 2 'make +a Polyglot book'
 expect 2 "unknown command 'mak'" mak
 for command in make show merge check suite; do expect 0 '^examples:' $command --help; done
@@ -58,7 +64,32 @@ cmp a.epd b.epd || failures=$((failures + 1))
 expect 0 'double Chess960' suite --dfrc --count 10 --nodes 300 c.epd
 expect 0 '10 valid openings, 0 bad' check c.epd
 expect 2 "--window: '5' is not LOW:HIGH" suite --window 5 d.epd
-expect 1 'cannot be written' suite --count 1 nowhere/d.epd
+expect 2 "--window: '4294967296:10' is not LOW:HIGH" suite --window 4294967296:10 d.epd
+expect 2 "--window: '10:5' is not LOW:HIGH" suite --window 10:5 d.epd
+expect 2 '--dfrc takes no value' suite --dfrc=false d.epd
+expect 2 "unknown option '-count'" suite -count 1 d.epd
+expect 1 'nowhere/d.epd.*No such file' suite --count 1 nowhere/d.epd
+expect 1 'a directory' suite --count 1 .
+
+# What is there and is something else stays; what is no regular file is written to; lost output is a failure.
+cp games.pgn precious.pgn
+expect 1 'precious.pgn: is there and is no Polyglot book' make --min-games 1 precious.pgn games.pgn
+expect 1 'a.epd: is there and is no Polyglot book' merge a.epd one.bin one.bin
+expect 1 'precious.pgn: is there and is no file of positions' suite --count 1 --nodes 10 precious.pgn
+cmp games.pgn precious.pgn || failures=$((failures + 1))
+expect 0 '3 moves in 3 positions' make --min-games 1 one.bin games.pgn
+[ "$("$bin" merge /proc/self/fd/1 one.bin one.bin | head -c 48 | cmp - two.bin 2>&1)" = "" ] || failures=$((failures + 1))
+for lost in 'merge /proc/self/fd/1 one.bin one.bin' 'show one.bin' 'suite --count 1 --nodes 10'; do
+    output=$({ "$bin" $lost >/dev/full; } 2>&1) && failures=$((failures + 1))
+    grep -q 'No space left' <<<"$output" || failures=$((failures + 1))
+done
+
+# One bad file does not hide the next; a byte order mark, CRLF and a missing last line end are no fault.
+expect 1 '1 valid openings' check nowhere.epd good.epd
+expect 1 'empty.epd: the file is empty' check empty.epd good.epd
+expect 0 '2 valid openings, 0 bad' check bom.epd
+expect 1 'UTF-16' check wide.epd
+checks=$((checks + 5))
 
 echo "$checks checks, $failures failures"
 [ $failures = 0 ]

@@ -43,7 +43,9 @@ static void who_wins_and_in_how_many_moves(void) {
     says("'7k/6Q1/6K1/8/8/8/8/8 b - - 0 1'", 0, "White has won: checkmate");
     says("'8/8/8/8/8/4k3/4p3/4K3 w - - 0 1'", 0, "draw: stalemate");
     says("'7k/8/8/8/8/8/8/K7 w - - 0 1'", 0, "draw\n");
-    says("'8/8/8/8/8/2k5/1R6/K7 w - - 80 60'", 0, "the half-move clock stands at 80");
+    says("'8/8/8/8/8/2k5/1R6/K7 w - - 80 60'", 0, "the fifty-move rule may come first");
+    says("'8/8/8/8/8/2k5/1R6/K7 w - - 100 60'", 0, "but the game is drawn by the fifty-move rule");
+    says("8/8/8/8/8/2k5/1R6/K7 w - - 0 1", 0, "White wins: mate in 16 moves (31 plies)");
 }
 
 // A line that is printed ends in mate after exactly as many moves.
@@ -69,11 +71,12 @@ static void what_cannot_be_solved_is_refused(void) {
     says("'4k3/8/8/8/8/8/PPP5/4K3 w - - 0 1'", 1, "hone solve: the position has 5 men");
     says("'4k3/8/8/8/8/8/8/4K2R w K - 0 1'", 1, "castling rights");
     says("'4k3/8/8/8 w'", 1, "hone solve: ");
+    says("4k3/8/8/8/8/8/8/4K2R w - - 0 1 and a half", 1, "text after the sixth field");
     says("--table KRNBK", 1, "more than four men");
     says("--table KK", 1, "two bare kings");
     says("--table", 2, "usage:");
     says("", 2, "usage:");
-    says("--help", 0, "usage:");
+    says("--help", 0, "examples:");
 }
 
 int main(void) {

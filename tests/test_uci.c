@@ -180,6 +180,29 @@ static void words_that_mean_nothing_are_named_and_skipped(void) {
     char move[8];
     TEST_ASSERT_EQUAL_STRING("e2e4", move_of(bestmove(&d), move));
     TEST_ASSERT_EQUAL_INT(1, d.strings);
+    dialogue_send(&d, "go searchmoves e2e5 h2h4 h7h5 h2h4 depth 1");
+    TEST_ASSERT_EQUAL_STRING_MESSAGE("info string go: ignored 'e2e5' 'h7h5'",
+                                     dialogue_until(&d, "info string", PATIENCE), "illegal moves only");
+    TEST_ASSERT_EQUAL_STRING("h2h4", move_of(bestmove(&d), move));
+    quit(&d);
+}
+
+static void what_is_quoted_has_no_control_characters(void) {
+    static const char *const bad[] = {"go depth \x1b[31m",
+                                      "go \x1b[31m depth 1",
+                                      "setoption name \x1b value \x07",
+                                      "position \x1b",
+                                      "position startpos moves \x1b",
+                                      "bench \x1b",
+                                      "\x1b"};
+    Dialogue d = start();
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        dialogue_send(&d, "%s", bad[i]);
+        const char *line = dialogue_until(&d, "info string", PATIENCE);
+        TEST_ASSERT_NOT_NULL_MESSAGE(line, bad[i] + 1);
+        TEST_ASSERT_NULL_MESSAGE(strpbrk(line, "\x1b\x07"), line);
+        settle(&d);
+    }
     quit(&d);
 }
 
@@ -605,8 +628,22 @@ static void the_command_line_does_what_it_says(void) {
                               last, sizeof last));
     TEST_ASSERT_EQUAL_INT(
         0, run((char *[]){Program, "diag", "--suite", "3", "LmrBase=50", NULL}, last, sizeof last));
-    TEST_ASSERT_EQUAL_INT(0, run((char *[]){Program, "diag", "--help", NULL}, last, sizeof last));
-    TEST_ASSERT_EQUAL_INT(0, run((char *[]){Program, "--help", NULL}, last, sizeof last));
+    TEST_ASSERT_EQUAL_INT(
+        0, run((char *[]){Program, "params", "--spsa", "--group", "time,lmr", NULL}, last, sizeof last));
+    char *const commands[] = {"bench", "perft", "params", "diag", "solve"};
+    for (int i = 0; i < 5; i++) {
+        TEST_ASSERT_EQUAL_INT(0, run((char *[]){Program, commands[i], "--help", NULL}, last, sizeof last));
+        TEST_ASSERT_EQUAL_STRING_LEN_MESSAGE("  hone ", last, 7, "the last line is an example");
+    }
+    char *const help[] = {"--help", "-h", "help"};
+    for (int i = 0; i < 3; i++)
+        TEST_ASSERT_EQUAL_INT(0, run((char *[]){Program, help[i], NULL}, last, sizeof last));
+}
+
+static void output_that_gets_lost_is_a_failure(void) {
+    char last[256], command[600];
+    snprintf(command, sizeof command, "'%s' params --md >/dev/full", Program);
+    TEST_ASSERT_EQUAL_INT(1, run((char *[]){"/bin/sh", "-c", command, NULL}, last, sizeof last));
 }
 
 static void wrong_arguments_end_with_status_2(void) {
@@ -626,7 +663,11 @@ static void wrong_arguments_end_with_status_2(void) {
                             {Program, "diag", MATE_IN_2, "LmrBase=x"},
                             {Program, "diag", MATE_IN_2, "x"},
                             {Program, "diag", "--suite", "x"},
-                            {Program, "-h", "x"}};
+                            {Program, "diag", MATE_IN_2, "SyzygyPath=/nowhere"},
+                            {Program, "params", "--md", "--group"},
+                            {Program, "params", "--md", "--group", "lmr,nosuch"},
+                            {Program, "params", "--md", "--group", ""},
+                            {Program, "-x"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         TEST_ASSERT_EQUAL_INT_MESSAGE(2, run(bad[i], last, sizeof last), bad[i][1]);
 }
@@ -639,6 +680,7 @@ int main(void) {
     RUN_TEST(setoption_says_what_it_refuses_and_keeps_the_old_value);
     RUN_TEST(bad_input_gets_one_line_and_changes_nothing);
     RUN_TEST(words_that_mean_nothing_are_named_and_skipped);
+    RUN_TEST(what_is_quoted_has_no_control_characters);
     RUN_TEST(blank_lines_ends_of_lines_and_nul_bytes_do_no_harm);
     RUN_TEST(lines_of_ten_megabytes_are_read);
     RUN_TEST(isready_is_answered_while_searching);
@@ -659,6 +701,7 @@ int main(void) {
     RUN_TEST(perft_and_bench_can_be_stopped);
     RUN_TEST(people_can_ask_for_help_board_and_evaluation);
     RUN_TEST(the_command_line_does_what_it_says);
+    RUN_TEST(output_that_gets_lost_is_a_failure);
     RUN_TEST(wrong_arguments_end_with_status_2);
     return UNITY_END();
 }

@@ -77,6 +77,8 @@ static void parse_int_keeps_to_its_limits(void) {
     TEST_ASSERT_EQUAL_STRING("6 is not in -5 to 5", error.text);
     TEST_ASSERT_FALSE(parse_int("-6", -5, 5, &value, &error));
     TEST_ASSERT_FALSE(parse_int("9223372036854775808", INT64_MIN, INT64_MAX, &value, &error));
+    TEST_ASSERT_FALSE(parse_int("99999999999999999999", -5, 5, &value, &error));
+    TEST_ASSERT_EQUAL_STRING("99999999999999999999 is not in -5 to 5", error.text);
     TEST_ASSERT_EQUAL_INT64_MESSAGE(99, value, "a refused number must not be stored");
 }
 
@@ -301,6 +303,42 @@ static void small_integer_helpers(void) {
     TEST_ASSERT_EQUAL_INT(5, int_clamp(5, 0, 9));
 }
 
+static void text_join_puts_one_blank_between_words(void) {
+    char *none = text_join(0, NULL), *three = text_join(3, (char *[]){"a", "", "bc"});
+    TEST_ASSERT_EQUAL_STRING("", none);
+    TEST_ASSERT_EQUAL_STRING("a  bc", three);
+    free(none);
+    free(three);
+}
+
+// Writes text to a file as FileOut does it, whole or given up.
+static bool write_out(const char *path, const char *text, bool whole) {
+    FileOut out;
+    Error error;
+    TEST_ASSERT_TRUE(file_out_open(&out, path, &error));
+    fputs(text, out.file);
+    return file_out_close(&out, whole, &error);
+}
+
+static void a_file_appears_whole_or_not_at_all(void) {
+    char path[] = "/tmp/hone-test-util-XXXXXX", part[64];
+    close(mkstemp(path));
+    snprintf(part, sizeof part, "%s.tmp", path);
+    TEST_ASSERT_TRUE(write_out(path, "old", true));
+    TEST_ASSERT_FALSE(write_out(path, "half of the new", false));
+    Error error;
+    char *text = file_read(path, NULL, &error);
+    TEST_ASSERT_EQUAL_STRING("old", text);
+    TEST_ASSERT_TRUE_MESSAGE(access(part, F_OK) != 0, "nothing is left beside it");
+    free(text);
+    unlink(path);
+    TEST_ASSERT_FALSE(write_out("/dev/full", "lost", true));
+    FileOut out;
+    TEST_ASSERT_FALSE(file_out_open(&out, "/tmp", &error));
+    TEST_ASSERT_FALSE(file_out_open(&out, "/nowhere/x", &error));
+    TEST_ASSERT_NOT_NULL_MESSAGE(strstr(error.text, "/nowhere/x"), error.text);
+}
+
 int main(void) {
     UNITY_BEGIN();
     RUN_TEST(errors_are_formatted_prefixed_and_optional);
@@ -308,6 +346,8 @@ int main(void) {
     RUN_TEST(crc32_gives_the_published_check_value);
     RUN_TEST(crc32_may_be_computed_in_parts);
     RUN_TEST(digest_gives_the_published_values);
+    RUN_TEST(a_file_appears_whole_or_not_at_all);
+    RUN_TEST(text_join_puts_one_blank_between_words);
     RUN_TEST(parse_int_keeps_to_its_limits);
     RUN_TEST(parse_int_refuses_what_is_not_a_whole_number);
     RUN_TEST(parse_real_takes_finite_numbers_in_range);
