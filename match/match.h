@@ -42,7 +42,7 @@ typedef struct MatchPlan {
     bool fresh;
     char pgn[1024]; // or empty
     PgnStyle pgn_style;
-    bool pgn_append, pgn_nodes, pgn_seldepth, pgn_nps, pgn_timeleft;
+    bool pgn_append, epd_append, pgn_nodes, pgn_seldepth, pgn_nps, pgn_timeleft;
     char epd[1024]; // final positions, or empty
     char event[128], site[128];
     MatchFormat format;

@@ -58,11 +58,10 @@ static const char *book_name(const MatchPlan *plan) {
 
 static double llr_now(const MatchState *state, const Stats *stats) {
     double llr = NAN;
-    SprtSpec spec = state->plan->sprt;
-    if (state->plan->format == FORMAT_CUTECHESS) spec.games = true;
-    Sample sample = sprt_sample(&spec, stats);
+    const SprtSpec *spec = &state->plan->sprt;
+    Sample sample = sprt_sample(spec, stats);
     Error error;
-    return sprt_llr(&spec, &sample, &llr, &error) ? llr : NAN;
+    return sprt_llr(spec, &sample, &llr, &error) ? llr : NAN;
 }
 
 // A figure as text, whatever it is: "-" where there is nothing to tell, never a NaN with or without a sign.
