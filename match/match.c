@@ -507,6 +507,14 @@ static bool preflight(const MatchPlan *plan, Error *error) {
     return true;
 }
 
+bool match_check(const MatchPlan *plan, Error *error) {
+    static const MatchHooks None = {0};
+    Run run;
+    bool ok = prepare(&run, plan, &None, error) && preflight(plan, error);
+    clean_up(&run);
+    return ok;
+}
+
 // Opens the journal: a new one, or the old one to go on with. *over if the old one was finished (it is set
 // aside then).
 static bool open_journal(Run *run, Earlier *earlier, uint64_t *done, Error *error) {

@@ -149,6 +149,9 @@ typedef struct MatchResult {
 MatchOutcome match_play(const MatchPlan *plan, const MatchHooks *hooks, _Atomic uint64_t *in_flight,
                         MatchResult *result, Error *error);
 
+// Refuses a plan that could not begin: its openings, tables, engines and their options.
+bool match_check(const MatchPlan *plan, Error *error);
+
 // Runs a match to its end, printing to stdout; in_flight (or NULL) holds, for each worker, 1 + the pair it is
 // playing, for a supervisor that wants to know after a crash.
 MatchOutcome match_run(const MatchPlan *plan, _Atomic uint64_t *in_flight, Error *error);

@@ -188,6 +188,9 @@ static void campaigns_refuse_with_the_place(void) {
     refuses("\"type\": \"ablate\"", "stages[2]: a limit is missing");
     refuses("\"type\": \"ablate\", \"hours\": 1", "stages[2].hours: ablate takes games");
     refuses("\"type\": \"ablate\", \"games\": 10, \"elo0\": 1", "stages[2].elo0: there is no such key");
+    refuses("\"type\": \"ablate\", \"games\": 10,\n \"engine\": \"x\"", "f.json:6: stages[2].engine: not here");
+    refuses("\"type\": \"match\", \"games\": 2,\n \"options\": {\n\"A\": 1,\n\"B\": [1]}",
+            "f.json:8: stages[2].options.B: a number");
     refuses("\"type\": \"dance\"", "stages[2].type: a type was expected");
     refuses("\"type\": \"match\" \"games\": 10", "f.json:5: this is not JSON");
 }
@@ -199,7 +202,40 @@ static void campaigns_refuse_at_the_top(void) {
     TEST_ASSERT_NOT_NULL_MESSAGE(strstr(error.text, "f.json:2: stage: there is no such key"), error.text);
     TEST_ASSERT_FALSE(campaign_parse(&campaign, "{\"name\": \"x\", \"stages\": []}", "f.json", &error));
     TEST_ASSERT_FALSE(campaign_parse(&campaign, "[]", "f.json", &error));
+    TEST_ASSERT_FALSE(campaign_parse(&campaign,
+                                     "{\"name\": \"x\", \"defaults\": {\"nodes\": 1,\n\"nods\": 2}, \"stages\": "
+                                     "[{\"name\": \"a\", \"type\": \"match\", \"games\": 2}]}",
+                                     "f.json", &error));
+    TEST_ASSERT_NOT_NULL_MESSAGE(strstr(error.text, "f.json:2: defaults.nods: there is no such key"), error.text);
+    TEST_ASSERT_FALSE(campaign_parse(&campaign, "{\"name\": \"../x\", \"stages\": []}", "f.json", &error));
+    TEST_ASSERT_NOT_NULL_MESSAGE(strstr(error.text, "f.json:1: name: letters"), error.text);
     TEST_ASSERT_FALSE(campaign_read(&campaign, "/nowhere.json", &error));
+}
+
+// What only the last stage would stumble over is told before the first one is played.
+static void a_stage_that_could_not_begin_is_refused(void) {
+    static const char *const Stages[][2] = {
+        {"\"type\": \"spsa\", \"games\": 64, \"group\": \"nix\"", "stages[2], b: 'nix'"},
+        {"\"type\": \"spsa\", \"games\": 3", "a budget of 3 games"},
+        {"\"type\": \"match\", \"games\": 3, \"options\": {\"Nix\": 1}", "there is no option 'Nix'"},
+        {"\"type\": \"match\", \"games\": 3, \"openings\": \"nix.epd\"", "stages[2], b: nix.epd: No such file"},
+        {"\"type\": \"match\", \"games\": 3, \"draw\": \"nix=1\"", "-draw: nix"},
+        {"\"type\": \"match\", \"games\": 3, \"engine\": \"./nix\"", "./nix"},
+        {"\"type\": \"ablate\", \"games\": 4, \"only\": \"nix\"", "nix"},
+    };
+    for (size_t i = 0; i < sizeof Stages / sizeof *Stages; i++) {
+        char text[600];
+        Campaign campaign;
+        Error error = {""};
+        snprintf(text, sizeof text,
+                 "{\"name\": \"x\", \"stages\": [{\"name\": \"a\", \"type\": \"match\", \"games\": 2}, "
+                 "{\"name\": \"b\", %s}]}",
+                 Stages[i][0]);
+        TEST_ASSERT_TRUE_MESSAGE(campaign_parse(&campaign, text, "f.json", &error), error.text);
+        TEST_ASSERT_FALSE_MESSAGE(campaign_check(&campaign, &error), text);
+        TEST_ASSERT_NOT_NULL_MESSAGE(strstr(error.text, Stages[i][1]), error.text);
+        campaign_free(&campaign);
+    }
 }
 
 static void the_shipped_campaigns_are_valid(void) {
@@ -211,6 +247,7 @@ static void the_shipped_campaigns_are_valid(void) {
         snprintf(path, sizeof path, "tuner/campaigns/%s.json", Files[i]);
         TEST_ASSERT_TRUE_MESSAGE(campaign_read(&campaign, path, &error), error.text);
         TEST_ASSERT_EQUAL_STRING(Files[i], campaign.name);
+        TEST_ASSERT_TRUE_MESSAGE(campaign_check(&campaign, &error), error.text);
         for (int s = 0; s < campaign.count; s++) {
             const CampaignStage *stage = &campaign.stages[s];
             // A stage by the clock must not keep the node limit of the defaults.
@@ -318,6 +355,7 @@ int main(void) {
     RUN_TEST(failed_pairs_count_nowhere);
     RUN_TEST(campaigns_refuse_with_the_place);
     RUN_TEST(campaigns_refuse_at_the_top);
+    RUN_TEST(a_stage_that_could_not_begin_is_refused);
     RUN_TEST(the_shipped_campaigns_are_valid);
     RUN_TEST(a_tune_report_has_every_parameter);
     RUN_TEST(a_test_report_has_path_bounds_and_verdict);
