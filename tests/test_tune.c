@@ -334,6 +334,33 @@ static void a_test_report_has_path_bounds_and_verdict(void) {
     free(text);
 }
 
+// Games without a second one, and more than two engines: the report counts and says what was played.
+static void reports_of_other_matches(void) {
+    static const char Plan[] = "{\"hone\":\"journal\",\"version\":1,\"plan\":{\"rounds\":2,\"games\":1,\"engines\":["
+                               "{\"name\":\"a\",\"cmd\":\"builtin\"},{\"name\":\"b\",\"cmd\":\"builtin\"}%s]}";
+    static const char Pair[] = "{\"pair\":%d,\"games\":[{\"white\":0,\"result\":%d,\"end\":\"checkmate\",\"digest\":\"1\"}]";
+    for (int engines = 2; engines <= 3; engines++) {
+        char path[200], page[200], line[400];
+        Error error = {""};
+        snprintf(path, sizeof path, "%s/other%d.journal", Folder, engines);
+        snprintf(page, sizeof page, "%s/other%d.html", Folder, engines);
+        FILE *file = fopen(path, "w");
+        for (int i = -1; i < 2; i++) {
+            if (i < 0) snprintf(line, sizeof line, Plan, engines == 3 ? ",{\"name\":\"c\",\"cmd\":\"builtin\"}" : "");
+            else snprintf(line, sizeof line, Pair, i, i);
+            fprintf(file, "%s,\"crc\":\"%08x\"}\n", line, crc32_of(0, line, strlen(line)));
+        }
+        fclose(file);
+        TEST_ASSERT_TRUE_MESSAGE(report_write(path, page, &error), error.text);
+        char *text = file_read(page, NULL, &error);
+        const char *expected = engines == 3 ? "2 of 6 games between 3 engines" : "a against b: Elo -190.8";
+        TEST_ASSERT_NOT_NULL_MESSAGE(strstr(text, expected), text);
+        TEST_ASSERT_NOT_NULL(strstr(text, engines == 3 ? "<tr><td>c<td>" : "2 of at most 2 games"));
+        TEST_ASSERT_NULL(strstr(text, "Pairs by result"));
+        free(text);
+    }
+}
+
 static void what_is_no_journal_is_refused(void) {
     Error error = {""};
     char path[120];
@@ -359,6 +386,7 @@ int main(void) {
     RUN_TEST(the_shipped_campaigns_are_valid);
     RUN_TEST(a_tune_report_has_every_parameter);
     RUN_TEST(a_test_report_has_path_bounds_and_verdict);
+    RUN_TEST(reports_of_other_matches);
     RUN_TEST(what_is_no_journal_is_refused);
     return UNITY_END();
 }
