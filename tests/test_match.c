@@ -229,6 +229,15 @@ static void test_files_of_games_lose_nothing(void) {
     TEST_ASSERT_EQUAL_INT(0, shell(PLAIN_PGN("whole.pgn") " > o.a; " PLAIN_PGN("o.pgn") " | cmp - o.a"));
 }
 
+// On a terminal the line of progress never wraps, and wrapping is on again behind it.
+static void test_the_live_line_does_not_wrap(void) {
+    TEST_ASSERT_EQUAL_INT(0, shell("if command -v script > /dev/null; then script -qc \"$M " BUILTIN PLAN("300", "2000") 
+                                   " -journal live.journal\" live.log > /dev/null & p=$!; sleep 1.5; pkill -TERM -P $p; "
+                                   "wait $p; else printf '\\033[?7lpairs, \\033[?7h' > live.log; fi; true"));
+    TEST_ASSERT_EQUAL_INT(0, shell("tr '\\r' '\\n' < live.log | grep 'pairs, ' | grep -v '^.\\[K.\\[?7l.*\\[?7h' && "
+                                   "exit 1; grep -q 'pairs, ' live.log"));
+}
+
 // What a script sends to the process alone stops it as Ctrl-C does.
 static void test_sigint_by_kill_stops(void) {
     int status = shell("$M " BUILTIN PLAN("5000", "4000") " -journal sig.journal > sig.out & p=$!; while ! test -s "
@@ -316,6 +325,7 @@ int main(void) {
     RUN_TEST(test_what_is_wrong_is_refused);
     RUN_TEST(test_a_damaged_journal_is_refused_and_a_torn_one_is_mended);
     RUN_TEST(test_files_of_games_lose_nothing);
+    RUN_TEST(test_the_live_line_does_not_wrap);
     RUN_TEST(test_sigint_by_kill_stops);
     RUN_TEST(test_lines_that_scripts_read);
     RUN_TEST(test_each_may_be_repeated);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "engine/params.h"
+#include "match/output.h"
 #include "tuner/budget.h"
 #include "tuner/report.h"
 
@@ -230,10 +231,11 @@ static void print_progress(const Run *run, const MatchState *state, FILE *out) {
     double seconds = (double)(now_ms() - state->begun_ms) / 1000,
            rate = seconds > 0 ? (double)state->games_now / seconds : 0;
     double left = rate > 0 ? 2 * (double)(state->pairs_total - state->pairs_done) / rate : 0;
-    fprintf(out, "iteration %lld/%lld, %llu of %llu games, %.1f games/s, %d:%02d:%02d left, drawn %.0f %%",
+    fprintf(out, "iteration %lld/%lld, %llu of %llu games, %.1f games/s, %d:%02d:%02d left, drawn about %.0f %%",
             (long long)spsa_applied(run->state), (long long)spsa_iterations(&run->plan->spsa),
             (unsigned long long)(2 * state->pairs_done), (unsigned long long)(2 * state->pairs_total), rate,
-            (int)(left / 3600), (int)(left / 60) % 60, (int)left % 60, 100 * spsa_draw_ratio(run->state));
+            (int)(left / 3600), (int)(left / 60) % 60, (int)left % 60,
+            100 * fmax(spsa_draw_ratio(run->state), 0));
 }
 
 static void show_progress(void *context, const MatchState *state) {
@@ -242,8 +244,9 @@ static void show_progress(void *context, const MatchState *state) {
     bool terminal = isatty(STDERR_FILENO);
     if (!run->plan->quiet && terminal && now - run->last_live_ms >= LIVE_EVERY_MS) {
         run->last_live_ms = now;
-        fputs("\r\033[K", stderr);
+        fputs(LIVE_BEGIN, stderr);
         print_progress(run, state, stderr);
+        fputs(LIVE_END, stderr);
         fflush(stderr);
     }
     if (!run->plan->quiet && !terminal && now - run->last_line_ms >= LINE_EVERY_MS) {
