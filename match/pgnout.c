@@ -8,7 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static bool open_at(PgnFile *out, const char *path, bool append, const cJSON *known, cJSON *begins, Error *error) {
+static bool open_at(PgnFile *out, const char *path, bool append, const cJSON *known, cJSON *begins,
+                    Error *error) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(known, path);
     struct stat info = {.st_size = 0};
     if (!path[0]) return true;
@@ -18,7 +19,8 @@ static bool open_at(PgnFile *out, const char *path, bool append, const cJSON *kn
     double size = (double)info.st_size, begin = cJSON_IsNumber(item) ? item->valuedouble : size;
     if (begin > size) begin = 0; // another file, or emptied since
     cJSON_AddNumberToObject(begins, path, begin);
-    return (ok && fseeko(out->file, (off_t)begin, SEEK_SET) == 0) || error_set(error, "%s: %s", path, strerror(errno));
+    return (ok && fseeko(out->file, (off_t)begin, SEEK_SET) == 0) ||
+           error_set(error, "%s: %s", path, strerror(errno));
 }
 
 bool pgnout_open(PgnOut *out, const MatchPlan *plan, const cJSON *known, cJSON *begins, Error *error) {
@@ -38,8 +40,8 @@ void pgnout_close(PgnOut *out) {
     *out = (PgnOut){0};
 }
 
-// Whether a text stands here already; if it is torn at the end of the file, the rest of it goes. From the first text
-// that does not stand here the file is only added to.
+// Whether a text stands here already; if it is torn at the end of the file, the rest of it goes. From the
+// first text that does not stand here the file is only added to.
 static bool stands_here(PgnFile *out, const char *text, size_t length) {
     off_t at = ftello(out->file);
     char *there = malloc(length + 1);

@@ -5,8 +5,8 @@
 
 #include "match/match.h"
 
-// A file that games are added to. A run that goes on gives all its games again: while `following`, they are only
-// compared with what stands there.
+// A file that games are added to. A run that goes on gives all its games again: while `following`, they are
+// only compared with what stands there.
 typedef struct PgnFile {
     const char *path;
     FILE *file; // NULL: not wanted
@@ -20,9 +20,9 @@ typedef struct PgnOut {
     GameRecord *record;
 } PgnOut;
 
-// Opens the files of a plan and adds to begins, an object of offsets by path, where the run begins in each: as known
-// of an earlier part of the run (NULL: there is none), else at the end, or at 0 in a file that is not appended to.
-// What others have added since stays.
+// Opens the files of a plan and adds to begins, an object of offsets by path, where the run begins in each:
+// as known of an earlier part of the run (NULL: there is none), else at the end, or at 0 in a file that is
+// not appended to. What others have added since stays.
 bool pgnout_open(PgnOut *out, const MatchPlan *plan, const cJSON *known, cJSON *begins, Error *error);
 
 // Writes one game.

@@ -43,6 +43,8 @@ expect 2 '--option LmrBase: it is among the parameters' spsa --games 64 --group 
 expect 2 "'word' is not an option" spsa word
 expect 2 '--nix: there is no such option' ablate --nix 3
 expect 2 '--fresh: takes no value' train --out n --fresh=no a.hone
+expect 2 '--epochs and --steps exclude' train --out n --epochs 2 --steps 3 a.hone
+expect 2 '--r belongs to hand-set methods' simulate --r .01
 expect 2 'Threads is not free' datagen --out a.hone --games 3 --option Threads=2
 expect 1 "no option 'Bogus'" datagen --out a.hone --games 3 --option Bogus=2
 expect 1 'EvalFile: .*none.nnue' datagen --out a.hone --games 3 --option EvalFile=none.nnue

@@ -32,8 +32,11 @@ bool arguments_read(int argc, char **argv, const ArgumentFlag *flags, ArgumentSe
             *flag = true;
             continue;
         }
-        const char *value = equals ? equals + 1 : i + 1 < argc && strncmp(argv[i + 1], "--", 2) ? argv[++i] : NULL;
-        if (!value) return error_set(error, "--%s: a value is missing, or there is no such option (see --help)", key);
+        const char *value = equals                                          ? equals + 1
+                            : i + 1 < argc && strncmp(argv[i + 1], "--", 2) ? argv[++i]
+                                                                            : NULL;
+        if (!value)
+            return error_set(error, "--%s: a value is missing, or there is no such option (see --help)", key);
         if (!set(context, key, value, error)) return error_prefix(error, "--%s", key);
     }
     return true;

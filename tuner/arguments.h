@@ -15,7 +15,8 @@ typedef struct ArgumentFlag {
 typedef bool ArgumentSetter(void *context, const char *key, const char *value, Error *error);
 
 // Reads a command line; what is refused is named.
-bool arguments_read(int argc, char **argv, const ArgumentFlag *flags, ArgumentSetter *set, void *context, Error *error);
+bool arguments_read(int argc, char **argv, const ArgumentFlag *flags, ArgumentSetter *set, void *context,
+                    Error *error);
 
 // The refusal of an option or word that a command does not know.
 bool argument_unknown(const char *key, const char *value, Error *error);

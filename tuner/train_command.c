@@ -127,6 +127,8 @@ static bool read_command(Command *c, int argc, char **argv, Error *error) {
                                   {NULL, NULL}};
     if (!arguments_read(argc, argv, flags, read_value, c, error)) return false;
     if (c->help || c->speed) return true;
+    if (c->job.epochs > 0 && c->job.plan.steps > 0) return error_set(error, "--epochs and --steps exclude each other");
+    if (c->job.epochs <= 0) c->job.epochs = 30;
     if (!c->path_count) return error_set(error, "no games given: --data FILE...");
     return c->job.out[0] || error_set(error, "--out NET is missing");
 }
@@ -193,7 +195,7 @@ int train_main(int argc, char **argv) {
     if (!c || !paths) die(2, "hone-tune train: not enough memory");
     c->paths = paths;
     c->job =
-        (TrainJob){.plan = TRAIN_DEFAULTS, .filter = TRAIN_FILTER_DEFAULTS, .epochs = 30, .checkpoint_s = 60};
+        (TrainJob){.plan = TRAIN_DEFAULTS, .filter = TRAIN_FILTER_DEFAULTS, .checkpoint_s = 60};
     bitboard_init();
     if (!read_command(c, argc, argv, &error)) {
         fprintf(stderr, "hone-tune train: %s\n", error.text);
