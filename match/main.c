@@ -30,6 +30,10 @@ int main(int count, char **arguments) {
         options_help(count < 2 ? stderr : stdout);
         return count < 2 ? 2 : 0;
     }
+    if (count == 3 && strcmp(arguments[2], "--help") == 0) {
+        options_help(stdout);
+        return 0;
+    }
     bool digest = strcmp(arguments[1], "digest") == 0, replay = strcmp(arguments[1], "replay") == 0;
     if (digest || replay) {
         int64_t only = 0;

@@ -352,7 +352,7 @@ static bool consume_pair(void *context, uint64_t number, void *out) {
                 output_game(state, number * (uint64_t)plan->games + (uint64_t)g + 1, &pairing, game,
                             result->reason[g]);
         }
-        if (run->pgn.file && !pgnout_game(&run->pgn, plan, number, &pairing, &opening, game, &error)) {
+        if (run->pgn.record && !pgnout_game(&run->pgn, plan, number, &pairing, &opening, game, &error)) {
             fail(run, &error);
             go_on = false;
         }
@@ -507,6 +507,14 @@ static bool preflight(const MatchPlan *plan, Error *error) {
     return true;
 }
 
+bool match_check(const MatchPlan *plan, Error *error) {
+    static const MatchHooks None = {0};
+    Run run;
+    bool ok = prepare(&run, plan, &None, error) && preflight(plan, error);
+    clean_up(&run);
+    return ok;
+}
+
 // Opens the journal: a new one, or the old one to go on with. *over if the old one was finished (it is set
 // aside then).
 static bool open_journal(Run *run, Earlier *earlier, uint64_t *done, Error *error) {
@@ -514,7 +522,8 @@ static bool open_journal(Run *run, Earlier *earlier, uint64_t *done, Error *erro
     cJSON *ours = match_plan_json(plan, openings_of(run)), *theirs = NULL;
     if (run->hooks->extra)
         cJSON_AddItemToObject(ours, run->hooks->extra_name, cJSON_Duplicate(run->hooks->extra, true));
-    int64_t size = 0, offset = pgnout_offset(plan);
+    cJSON *known = NULL, *begins = cJSON_CreateObject();
+    int64_t size = 0;
     char text[400], aside[1100];
     bool ok = true, exists = access(plan->journal, F_OK) == 0, over = false;
     if (exists && plan->fresh) {
@@ -526,16 +535,16 @@ static bool open_journal(Run *run, Earlier *earlier, uint64_t *done, Error *erro
         ok = journal_lock(&run->journal, plan->journal, error) &&
              journal_read(plan->journal, &theirs, &size, keep_pair, earlier, error);
         if (ok) {
-            const cJSON *old = cJSON_GetObjectItemCaseSensitive(theirs, "pgn_offset");
-            if (cJSON_IsNumber(old)) offset = (int64_t)old->valuedouble;
-            cJSON_DeleteItemFromObjectCaseSensitive(theirs, "pgn_offset");
+            known = cJSON_DetachItemFromObjectCaseSensitive(theirs, "files");
+            cJSON_DeleteItemFromObjectCaseSensitive(theirs, "pgn_offset"); // as older journals have it
             if (journal_difference(ours, theirs, text, sizeof text))
                 ok =
                     error_set(error, "%s belongs to another match: %.200s (--fresh starts anew and keeps it)",
                               plan->journal, text);
         }
     }
-    ok = ok && (!plan->pgn[0] || pgnout_open(&run->pgn, plan, exists ? offset : pgnout_offset(plan), error));
+    ok = ok && pgnout_open(&run->pgn, plan, known, begins, error);
+    cJSON_Delete(known);
     if (ok && exists) {
         *done = replay_earlier(run, earlier, &over);
         if (over && run->hooks->keep_finished) {
@@ -545,6 +554,7 @@ static bool open_journal(Run *run, Earlier *earlier, uint64_t *done, Error *erro
             if (ok) printf("The journal was finished: kept as %s, a new match begins\n", aside);
             cJSON_Delete(theirs);
             cJSON_Delete(ours);
+            cJSON_Delete(begins);
             for (uint64_t i = 0; i < earlier->count; i++)
                 free(earlier->results[i].moves[0]), free(earlier->results[i].moves[1]);
             earlier->count = 0;
@@ -554,11 +564,13 @@ static bool open_journal(Run *run, Earlier *earlier, uint64_t *done, Error *erro
         ok = run->over || journal_continue(&run->journal, size, error);
     } else if (ok) {
         *done = 0;
-        cJSON_AddNumberToObject(ours, "pgn_offset", (double)offset);
+        cJSON_AddItemToObject(ours, "files", begins);
+        begins = NULL;
         ok = journal_create(&run->journal, plan->journal, ours, error);
     }
     cJSON_Delete(theirs);
     cJSON_Delete(ours);
+    cJSON_Delete(begins);
     return ok;
 }
 

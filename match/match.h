@@ -42,7 +42,7 @@ typedef struct MatchPlan {
     bool fresh;
     char pgn[1024]; // or empty
     PgnStyle pgn_style;
-    bool pgn_append, pgn_nodes, pgn_seldepth, pgn_nps, pgn_timeleft;
+    bool pgn_append, epd_append, pgn_nodes, pgn_seldepth, pgn_nps, pgn_timeleft;
     char epd[1024]; // final positions, or empty
     char event[128], site[128];
     MatchFormat format;
@@ -148,6 +148,9 @@ typedef struct MatchResult {
 // Runs a match as match_run does, with hooks (or NULL), and tells what it came to (or NULL).
 MatchOutcome match_play(const MatchPlan *plan, const MatchHooks *hooks, _Atomic uint64_t *in_flight,
                         MatchResult *result, Error *error);
+
+// Refuses a plan that could not begin: its openings, tables, engines and their options.
+bool match_check(const MatchPlan *plan, Error *error);
 
 // Runs a match to its end, printing to stdout; in_flight (or NULL) holds, for each worker, 1 + the pair it is
 // playing, for a supervisor that wants to know after a crash.

@@ -205,15 +205,16 @@ READER(read_affinity) {
     plan->affinity = true;
     for (char *at = count ? values[0] : NULL; at && *at;) {
         char *end;
-        long from = strtol(at, &end, 10), to = from;
-        if (end == at)
-            return error_set(error, "'%.40s': a list of CPUs such as 0,2-3 was expected", values[0]);
+        long from = strtol(at, &end, 10), to = from, cpus = sysconf(_SC_NPROCESSORS_CONF);
+        bool good = end != at;
         if (*end == '-') to = strtol(end + 1, &end, 10);
+        good = good && from >= 0 && from <= to && to < cpus && (*end == ',' || !*end);
+        if (!good)
+            return error_set(error, "'%.40s': a list of CPUs such as 0,2-3 was expected, of 0 to %ld", values[0],
+                             cpus - 1);
         for (long cpu = from; cpu <= to && plan->affinity_count < 256; cpu++)
             plan->affinity_cpus[plan->affinity_count++] = (int)cpu;
         at = *end == ',' ? end + 1 : end;
-        if (*end && *end != ',')
-            return error_set(error, "'%.40s': a list of CPUs such as 0,2-3 was expected", values[0]);
     }
     return true;
 }
@@ -379,7 +380,7 @@ SETTER(set_pgnout) {
 }
 SETTER(set_epdout) {
     if (strcmp(key, "file") == 0) return to_path(plan->epd, sizeof plan->epd, value, error);
-    return strcmp(key, "append") == 0 || UNKNOWN_KEY;
+    return strcmp(key, "append") == 0 ? to_bool(value, &plan->epd_append, error) : UNKNOWN_KEY;
 }
 SETTER(set_output) {
     if (strcmp(key, "format") != 0) return UNKNOWN_KEY;
@@ -391,7 +392,14 @@ SETTER(set_output) {
 }
 SETTER(set_report) { return strcmp(key, "penta") == 0 ? to_bool(value, &plan->penta, error) : UNKNOWN_KEY; }
 
-READER(read_openings) { return each_key(plan, values, count, set_openings, error); }
+// What names a file must do so, or it would quietly do nothing.
+static bool named(const char *path, Error *error) {
+    return path[0] || error_set(error, "file= is missing");
+}
+
+READER(read_openings) {
+    return each_key(plan, values, count, set_openings, error) && named(plan->openings, error);
+}
 READER(read_sprt) {
     plan->has_sprt = true;
     return each_key(plan, values, count, set_sprt, error) && sprt_spec_check(&plan->sprt, error);
@@ -411,11 +419,11 @@ READER(read_pgnout) {
             if (text_equal(values[i], "min")) plan->pgn_style.minimal = true;
         return true;
     }
-    return each_key(plan, values, count, set_pgnout, error);
+    return each_key(plan, values, count, set_pgnout, error) && named(plan->pgn, error);
 }
 READER(read_epdout) {
     if (count == 1 && !strchr(values[0], '=')) return to_path(plan->epd, sizeof plan->epd, values[0], error);
-    return each_key(plan, values, count, set_epdout, error);
+    return each_key(plan, values, count, set_epdout, error) && named(plan->epd, error);
 }
 READER(read_output) { return each_key(plan, values, count, set_output, error); }
 READER(read_report) { return each_key(plan, values, count, set_report, error); }
@@ -460,7 +468,7 @@ static const OptionRow Rows[] = {
     {"-tbadjudicate", 1, read_tbadjudicate, "BOTH|WIN_LOSS|DRAW"},
     {"-pgnout", -1, read_pgnout,
      "file= notation=san|lan|uci append=true min=false nodes= seldepth= nps=   games, in order of the pairs"},
-    {"-epdout", -1, read_epdout, "file=  final positions"},
+    {"-epdout", -1, read_epdout, "file= append=true  final positions"},
     {"-event", 1, read_event, "NAME   PGN tag"},
     {"-site", 1, read_site, "NAME   PGN tag"},
     {"-output", -1, read_output, "format=fastchess|cutechess|json"},
@@ -560,6 +568,7 @@ bool options_parse(MatchPlan *plan, int count, char **arguments, Error *error) {
                         .recover = true,
                         .incident_limit = 20,
                         .pgn_append = true,
+                        .epd_append = true,
                         .event = "Hone match",
                         .site = "?",
                         .journal = "hone-match.journal"};
@@ -588,7 +597,8 @@ bool options_parse(MatchPlan *plan, int count, char **arguments, Error *error) {
                          plan->player_count);
     if (plan->has_sprt && plan->player_count > 2)
         return error_set(error, "-sprt: exactly two engines were expected, there are %d", plan->player_count);
-    if (plan->has_sprt && plan->games != 2 && !plan->sprt.games) plan->sprt.games = true;
+    if (plan->has_sprt && plan->games != 2)
+        return error_set(error, "-sprt: the test counts pairs, -games 2 was expected");
     if (plan->format == FORMAT_CUTECHESS) plan->penta = false;
     if (plan->rounds == 0) return error_set(error, "-rounds: at least 1 was expected");
     return settle_names(plan, error);

@@ -58,11 +58,10 @@ static const char *book_name(const MatchPlan *plan) {
 
 static double llr_now(const MatchState *state, const Stats *stats) {
     double llr = NAN;
-    SprtSpec spec = state->plan->sprt;
-    if (state->plan->format == FORMAT_CUTECHESS) spec.games = true;
-    Sample sample = sprt_sample(&spec, stats);
+    const SprtSpec *spec = &state->plan->sprt;
+    Sample sample = sprt_sample(spec, stats);
     Error error;
-    return sprt_llr(&spec, &sample, &llr, &error) ? llr : NAN;
+    return sprt_llr(spec, &sample, &llr, &error) ? llr : NAN;
 }
 
 // A figure as text, whatever it is: "-" where there is nothing to tell, never a NaN with or without a sign.
@@ -474,7 +473,7 @@ void output_live(const MatchState *state) {
     double seconds = (double)(now_ms() - state->begun_ms) / 1000,
            rate = seconds > 0 ? (double)state->games_now / seconds : 0;
     double left = (double)((state->pairs_total - state->pairs_done) * (uint64_t)state->plan->games);
-    fprintf(stderr, "\r\033[K%" PRIu64 "/%" PRIu64 " pairs, %.1f games/s", state->pairs_done,
+    fprintf(stderr, LIVE_BEGIN "%" PRIu64 "/%" PRIu64 " pairs, %.1f games/s", state->pairs_done,
             state->pairs_total, rate);
     if (rate > 0)
         fprintf(stderr, ", at most %d:%02d:%02d left", (int)(left / rate) / 3600,
@@ -488,5 +487,6 @@ void output_live(const MatchState *state) {
             fprintf(stderr, ", LLR %.2f (%s)", llr_now(state, &stats),
                     sprt_model_name(state->plan->sprt.model));
     }
+    fputs(LIVE_END, stderr);
     fflush(stderr);
 }

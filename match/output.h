@@ -18,6 +18,10 @@ void output_pair(const MatchState *state);
 // At the end: the last block of results, verdict, incidents.
 void output_end(const MatchState *state, MatchOutcome outcome);
 
+// Around a line that is rewritten: a narrow terminal cuts it instead of breaking it, or the rest would stay behind.
+#define LIVE_BEGIN "\r\033[K\033[?7l"
+#define LIVE_END   "\033[?7h"
+
 // On a terminal: one line that is rewritten, with games, rate, time left, Elo and LLR. Piped: nothing.
 void output_live(const MatchState *state);
 

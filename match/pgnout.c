@@ -8,36 +8,68 @@
 #include <time.h>
 #include <unistd.h>
 
-int64_t pgnout_offset(const MatchPlan *plan) {
-    struct stat info;
-    return plan->pgn_append && plan->pgn[0] && stat(plan->pgn, &info) == 0 ? (int64_t)info.st_size : 0;
+static bool open_at(PgnFile *out, const char *path, bool append, const cJSON *known, cJSON *begins,
+                    Error *error) {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(known, path);
+    struct stat info = {.st_size = 0};
+    if (!path[0]) return true;
+    *out = (PgnFile){.path = path, .file = fopen(path, "a+b"), .following = true};
+    bool ok = out->file && (item || append || ftruncate(fileno(out->file), 0) == 0) &&
+              fstat(fileno(out->file), &info) == 0;
+    double size = (double)info.st_size, begin = cJSON_IsNumber(item) ? item->valuedouble : size;
+    if (begin > size) begin = 0; // another file, or emptied since
+    cJSON_AddNumberToObject(begins, path, begin);
+    return (ok && fseeko(out->file, (off_t)begin, SEEK_SET) == 0) ||
+           error_set(error, "%s: %s", path, strerror(errno));
 }
 
-static FILE *open_at(const char *path, int64_t offset, Error *error) {
-    FILE *file = fopen(path, "ab");
-    if (!file || ftruncate(fileno(file), offset) != 0) {
-        error_set(error, "%s: %s", path, strerror(errno));
-        if (file) fclose(file);
-        return NULL;
-    }
-    return file;
-}
-
-bool pgnout_open(PgnOut *out, const MatchPlan *plan, int64_t offset, Error *error) {
+bool pgnout_open(PgnOut *out, const MatchPlan *plan, const cJSON *known, cJSON *begins, Error *error) {
+    if (!plan->pgn[0] && !plan->epd[0]) return true;
     out->record = malloc(sizeof *out->record);
     if (!out->record) return error_set(error, "not enough memory");
     pgn_game_init(&out->game);
-    out->file = open_at(plan->pgn, offset, error);
-    if (out->file && plan->epd[0]) out->epd = open_at(plan->epd, 0, error);
-    return out->file && (!plan->epd[0] || out->epd);
+    return open_at(&out->pgn, plan->pgn, plan->pgn_append, known, begins, error) &&
+           open_at(&out->epd, plan->epd, plan->epd_append, known, begins, error);
 }
 
 void pgnout_close(PgnOut *out) {
-    if (out->file) fclose(out->file);
-    if (out->epd) fclose(out->epd);
+    if (out->pgn.file) fclose(out->pgn.file);
+    if (out->epd.file) fclose(out->epd.file);
     if (out->record) pgn_game_free(&out->game);
     free(out->record);
     *out = (PgnOut){0};
+}
+
+// Whether a text stands here already; if it is torn at the end of the file, the rest of it goes. From the
+// first text that does not stand here the file is only added to.
+static bool stands_here(PgnFile *out, const char *text, size_t length) {
+    off_t at = ftello(out->file);
+    char *there = malloc(length + 1);
+    size_t got = there ? fread(there, 1, length, out->file) : 0;
+    bool same = there && memcmp(there, text, got) == 0;
+    free(there);
+    if (same && got == length) return true;
+    out->following = false;
+    if (same && feof(out->file) && ftruncate(fileno(out->file), at) != 0) return false;
+    fseeko(out->file, 0, SEEK_END);
+    return false;
+}
+
+static bool put(PgnFile *out, const char *text, size_t length, Error *error) {
+    if (out->following && stands_here(out, text, length)) return true;
+    bool ok = fwrite(text, 1, length, out->file) == length && fflush(out->file) == 0;
+    return ok || error_set(error, "%s: %s", out->path, strerror(errno));
+}
+
+static bool put_game(PgnFile *out, const PgnGame *game, PgnStyle style, Error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    bool ok = memory && pgn_write(memory, game, style, error);
+    if (!memory || fclose(memory) != 0) ok = error_set(error, "not enough memory");
+    ok = ok && put(out, text, length, error);
+    free(text);
+    return ok;
 }
 
 static void set_time(PgnGame *game, const char *tag, const char *format, int64_t unix_time) {
@@ -125,14 +157,11 @@ bool pgnout_game(PgnOut *out, const MatchPlan *plan, uint64_t pair, const Pairin
     }
     if (r->plies == 0) pgn_game_add_comment(pgn, r->reason);
     set_tags(pgn, plan, pair, pairing, r);
-    if (!pgn_write(out->file, pgn, plan->pgn_style, error)) return error_prefix(error, "%s", plan->pgn);
-    if (fflush(out->file) != 0) return error_set(error, "%s: %s", plan->pgn, strerror(errno));
-    if (out->epd) {
-        char fen[FEN_SIZE];
-        Position last = pgn_game_position(pgn, pgn->move_count);
-        position_to_fen(&last, fen);
-        fprintf(out->epd, "%s\n", fen);
-        if (fflush(out->epd) != 0) return error_set(error, "%s: %s", plan->epd, strerror(errno));
-    }
-    return true;
+    if (out->pgn.file && !put_game(&out->pgn, pgn, plan->pgn_style, error)) return false;
+    if (!out->epd.file) return true;
+    char fen[FEN_SIZE + 1];
+    Position last = pgn_game_position(pgn, pgn->move_count);
+    position_to_fen(&last, fen);
+    strcat(fen, "\n");
+    return put(&out->epd, fen, strlen(fen), error);
 }

@@ -5,18 +5,25 @@
 
 #include "match/match.h"
 
+// A file that games are added to. A run that goes on gives all its games again: while `following`, they are
+// only compared with what stands there.
+typedef struct PgnFile {
+    const char *path;
+    FILE *file; // NULL: not wanted
+    bool following;
+} PgnFile;
+
 // The files that finished games are written to.
 typedef struct PgnOut {
-    FILE *file, *epd;
+    PgnFile pgn, epd;
     PgnGame game;
     GameRecord *record;
 } PgnOut;
 
-// Where the games of a new run will begin in the PGN file: its size if it is appended to, else 0.
-int64_t pgnout_offset(const MatchPlan *plan);
-
-// Opens the files of a plan and cuts the PGN back to an offset.
-bool pgnout_open(PgnOut *out, const MatchPlan *plan, int64_t offset, Error *error);
+// Opens the files of a plan and adds to begins, an object of offsets by path, where the run begins in each:
+// as known of an earlier part of the run (NULL: there is none), else at the end, or at 0 in a file that is
+// not appended to. What others have added since stays.
+bool pgnout_open(PgnOut *out, const MatchPlan *plan, const cJSON *known, cJSON *begins, Error *error);
 
 // Writes one game.
 bool pgnout_game(PgnOut *out, const MatchPlan *plan, uint64_t pair, const Pairing *pairing,

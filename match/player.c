@@ -33,7 +33,7 @@ static bool builtin_create(Player *player, Error *error) {
         bool fine = engine_set_option(player->engine, option->name, option->value, &remark);
         // What an engine would only remark upon, a match must not begin with.
         if (!fine || remark.text[0])
-            return error_set(error, "engine '%s': option %s", spec->name, remark.text);
+            return error_set(error, "engine '%s': %s", spec->name, remark.text);
     }
     return true;
 }

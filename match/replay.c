@@ -15,10 +15,11 @@ typedef struct PairList {
 static bool keep(void *context, const JournalPair *pair, Error *error) {
     PairList *list = context;
     if (list->count == list->capacity) {
-        list->capacity = list->capacity ? 2 * list->capacity : 1024;
-        JournalPair *grown = realloc(list->pairs, list->capacity * sizeof *grown);
+        uint64_t capacity = list->capacity ? 2 * list->capacity : 1024;
+        JournalPair *grown = realloc(list->pairs, capacity * sizeof *grown);
         if (!grown) return error_set(error, "not enough memory");
         list->pairs = grown;
+        list->capacity = capacity;
     }
     list->pairs[list->count] = *pair;
     for (int g = 0; g < 2; g++)
@@ -33,12 +34,15 @@ static int by_number(const void *a, const void *b) {
 }
 
 // Reads plan and pairs; what lies beyond a gap or beyond the verdict of a test is left out, as it counts
-// nowhere.
-static bool load(const char *path, MatchPlan *plan, PairList *list, Error *error) {
+// nowhere. A tuning run, whose pairs have parameters that its plan does not name, is refused where they are to be played.
+static bool load(const char *path, bool to_play, MatchPlan *plan, PairList *list, Error *error) {
     cJSON *json = NULL;
     int64_t size;
     if (!journal_read(path, &json, &size, keep, list, error)) return false;
-    bool ok = match_plan_from_json(plan, json, error) || error_prefix(error, "%s: line 1", path);
+    bool ok = match_plan_from_json(plan, json, error);
+    if (ok && to_play && cJSON_HasObjectItem(json, "spsa"))
+        ok = error_set(error, "this is a tuning run; only the pairs of a match can be played again");
+    if (!ok) error_prefix(error, "%s: line 1", path);
     cJSON_Delete(json);
     if (!ok) return false;
     if (list->count) qsort(list->pairs, list->count, sizeof *list->pairs, by_number);
@@ -62,7 +66,7 @@ static bool load(const char *path, MatchPlan *plan, PairList *list, Error *error
 bool match_digest(const char *path, Error *error) {
     MatchPlan plan = {0};
     PairList list = {0};
-    bool ok = load(path, &plan, &list, error);
+    bool ok = load(path, false, &plan, &list, error);
     uint64_t whole = DIGEST_START;
     for (uint64_t i = 0; ok && i < list.count; i++) {
         const JournalPair *pair = &list.pairs[i];
@@ -109,7 +113,7 @@ bool match_replay(const char *path, int64_t only, Error *error) {
     OpeningSet openings = {0};
     Player *players[2] = {NULL, NULL};
     GameRecord *record = malloc(sizeof *record);
-    bool ok = record && load(path, &plan, &list, error);
+    bool ok = record && load(path, true, &plan, &list, error);
     if (ok && plan.openings[0]) ok = opening_set_load(&openings, plan.openings, plan.plies, error);
     uint64_t played = 0, different = 0;
     for (uint64_t i = 0; ok && i < list.count; i++) {

@@ -48,8 +48,7 @@ SprtBounds sprt_bounds(const SprtSpec *spec) {
 }
 
 Sample sprt_sample(const SprtSpec *spec, const Stats *stats) {
-    bool games = spec->games || spec->model == SPRT_BAYESIAN;
-    return games ? sample_of_games(stats) : sample_of_pairs(stats);
+    return spec->model == SPRT_BAYESIAN ? sample_of_games(stats) : sample_of_pairs(stats);
 }
 
 // The score that BayesElo expects at a draw Elo.

@@ -23,8 +23,7 @@ typedef struct SprtSpec {
     double elo0, elo1;
     double alpha, beta; // probability of accepting H1 at elo0, and of accepting H0 at elo1
     SprtModel model;
-    bool games; // count games (trinomial) instead of pairs; always so in the Bayesian model
-    int batch;  // the running test is evaluated each time this many pairs are complete
+    int batch; // the running test is evaluated each time this many pairs are complete
 } SprtSpec;
 
 enum { SPRT_DEFAULT_BATCH = 8 };
@@ -52,7 +51,7 @@ typedef struct SprtBounds {
 // The bounds of a test, without correction.
 SprtBounds sprt_bounds(const SprtSpec *spec);
 
-// The sample that the test looks at: games or pairs.
+// The sample that the test looks at: pairs, or games in the Bayesian model.
 Sample sprt_sample(const SprtSpec *spec, const Stats *stats);
 
 // The log-likelihood ratio of a sample (zero counts become 0.001); fails where it cannot be computed.

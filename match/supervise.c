@@ -36,8 +36,7 @@ static void set_aside(const Job *job, uint64_t number) {
             (unsigned long long)number + 1, ok ? "set aside" : error.text);
 }
 
-// Waits for the child to end, passing on what this process is told; SIGINT the terminal has told the child
-// itself.
+// Waits for the child to end, passing on what this process is told, unless it is what the terminal tells both.
 static int wait_for(pid_t child) {
     sigset_t set;
     sigemptyset(&set);
@@ -46,8 +45,9 @@ static int wait_for(pid_t child) {
     sigaddset(&set, SIGHUP);
     sigaddset(&set, SIGINT);
     for (;;) {
-        int status, number = sigwaitinfo(&set, NULL);
-        if (number == SIGTERM || number == SIGHUP) kill(child, number);
+        siginfo_t info;
+        int status, number = sigwaitinfo(&set, &info);
+        if (number > 0 && number != SIGCHLD && info.si_code == SI_USER) kill(child, number);
         if (waitpid(child, &status, WNOHANG) == child) return status;
     }
 }

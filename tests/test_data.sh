@@ -33,7 +33,18 @@ expect 2 'how long' datagen --out a.hone
 expect 2 'out FILE is missing' datagen --games 3
 expect 2 '--nodes: .*0' datagen --out a.hone --games 3 --nodes 0
 expect 2 '--games: a value is missing' datagen --out a.hone --games
-expect 2 '--bogus: unknown option' datagen --out a.hone --bogus 3
+expect 2 '--bogus: there is no such option' datagen --out a.hone --bogus 3
+expect 2 '--quiet: takes no value' datagen --out a.hone --games 3 --quiet=no
+expect 2 '--out: a value is missing' datagen --out --games 3
+# The other commands that read their options as datagen does.
+expect 2 "--format: 'uci,bogus': of params" spsa --games 64 --format uci,bogus
+expect 2 '--format: no format is named' spsa --games 64 --format=
+expect 2 '--option LmrBase: it is among the parameters' spsa --games 64 --group LmrBase --option LmrBase=1
+expect 2 "'word' is not an option" spsa word
+expect 2 '--nix: there is no such option' ablate --nix 3
+expect 2 '--fresh: takes no value' train --out n --fresh=no a.hone
+expect 2 '--epochs and --steps exclude' train --out n --epochs 2 --steps 3 a.hone
+expect 2 '--r belongs to hand-set methods' simulate --r .01
 expect 2 'Threads is not free' datagen --out a.hone --games 3 --option Threads=2
 expect 1 "no option 'Bogus'" datagen --out a.hone --games 3 --option Bogus=2
 expect 1 'EvalFile: .*none.nnue' datagen --out a.hone --games 3 --option EvalFile=none.nnue

@@ -175,6 +175,13 @@ static void test_what_is_wrong_is_refused(void) {
     refused("-engine cmd=builtin -engine cmd=builtin -each nodes=10 -openings file=nothere.epd -journal "
             "r4.journal",
             "nothere.epd");
+    refused(BUILTIN "-each nodes=10 -sprt elo0=0 elo1=5 -games 1", "-sprt: the test counts pairs, -games 2");
+    refused(BUILTIN "-each nodes=10 -openings order=random", "-openings: file= is missing");
+    refused(BUILTIN "-each nodes=10 -pgnout", "-pgnout: file= is missing");
+    refused(BUILTIN "-each nodes=10 -epdout append=false", "-epdout: file= is missing");
+    refused(BUILTIN "-each nodes=10 -epdout file=x append=perhaps", "neither true nor false");
+    refused(BUILTIN "-each nodes=10 -use-affinity 1-0", "a list of CPUs");
+    refused(BUILTIN "-each nodes=10 -use-affinity 99999", "a list of CPUs");
     shell("$M " BUILTIN PLAN("50", "2") " -journal d.journal > /dev/null; $M " BUILTIN PLAN(
         "50", "20000") " -journal d2.journal > /dev/null & while ! test -s d2.journal; do sleep 0.02; done; "
                        "kill -TERM $!; wait $!; true");
@@ -193,6 +200,50 @@ static void test_a_damaged_journal_is_refused_and_a_torn_one_is_mended(void) {
     // One digit changed in the middle: refused, with the line.
     shell("sed '4s/plies\":[0-9]/plies\":9/' t.journal | sed '4s/plies\":9/plies\":77/' > bad.journal");
     refused("digest bad.journal", "line 4: damaged");
+}
+
+// Files of games are added to, final positions alone as well; what others have added since is never cut off, nor is a
+// file that takes the place of the one before.
+static void test_files_of_games_lose_nothing(void) {
+    const char *match = "$M " BUILTIN PLAN("50", "%d") " -journal o%d.journal %s > /dev/null";
+    shell("echo mine > o.epd; echo theirs > o.pgn");
+    shell(match, 2, 1, "-epdout file=o.epd");
+    TEST_ASSERT_EQUAL_INT(0, shell("test $(wc -l < o.epd) = 5 && grep -qx mine o.epd"));
+    shell(match, 3, 2, "-pgnout file=o.pgn");
+    // The same command again begins anew: what it finds it leaves.
+    shell("echo later >> o.pgn");
+    shell(match, 3, 2, "-pgnout file=o.pgn");
+    TEST_ASSERT_EQUAL_INT(0, shell("head -1 o.pgn | grep -qx theirs && grep -qx later o.pgn && test $(grep -c Event "
+                                   "o.pgn) = 12"));
+    // Interrupted, then the file is another one, and longer: its own text stays, and all games follow it.
+    shell("head -3 o2.journal > o4.journal; yes longer | head -5000 > o4.pgn");
+    shell(match, 3, 4, "-pgnout file=o4.pgn");
+    TEST_ASSERT_EQUAL_INT(0, shell("test $(grep -cx longer o4.pgn) = 5000 && test $(grep -c Event o4.pgn) = 6"));
+    // Or it is gone.
+    shell("head -3 o2.journal > o2b; mv o2b o2.journal; rm o.pgn");
+    shell(match, 3, 2, "-pgnout file=o.pgn");
+    TEST_ASSERT_EQUAL_INT(0, shell("head -c 6 o.pgn | grep -q Event && test $(grep -c Event o.pgn) = 6"));
+    // Torn in the middle of a game: that game is written again.
+    shell("cp o2.journal o5.journal; head -3 o5.journal > o2.journal; cp o.pgn whole.pgn; head -c 1500 whole.pgn > o.pgn");
+    shell(match, 3, 2, "-pgnout file=o.pgn");
+    TEST_ASSERT_EQUAL_INT(0, shell(PLAIN_PGN("whole.pgn") " > o.a; " PLAIN_PGN("o.pgn") " | cmp - o.a"));
+}
+
+// On a terminal the line of progress never wraps, and wrapping is on again behind it.
+static void test_the_live_line_does_not_wrap(void) {
+    TEST_ASSERT_EQUAL_INT(0, shell("if command -v script > /dev/null; then script -qc \"$M " BUILTIN PLAN("300", "2000") 
+                                   " -journal live.journal\" live.log > /dev/null & p=$!; sleep 1.5; pkill -TERM -P $p; "
+                                   "wait $p; else printf '\\033[?7lpairs, \\033[?7h' > live.log; fi; true"));
+    TEST_ASSERT_EQUAL_INT(0, shell("tr '\\r' '\\n' < live.log | grep 'pairs, ' | grep -v '^.\\[K.\\[?7l.*\\[?7h' && "
+                                   "exit 1; grep -q 'pairs, ' live.log"));
+}
+
+// What a script sends to the process alone stops it as Ctrl-C does.
+static void test_sigint_by_kill_stops(void) {
+    int status = shell("$M " BUILTIN PLAN("5000", "4000") " -journal sig.journal > sig.out & p=$!; while ! test -s "
+                       "sig.journal; do sleep 0.05; done; sleep 0.3; kill -INT $p; wait $p");
+    TEST_ASSERT_EQUAL_INT(1, status);
+    TEST_ASSERT_EQUAL_INT(0, shell("grep -q 'Run the same command again to continue' sig.out"));
 }
 
 static void test_lines_that_scripts_read(void) {
@@ -273,6 +324,9 @@ int main(void) {
     RUN_TEST(test_a_crash_inside_costs_one_pair);
     RUN_TEST(test_what_is_wrong_is_refused);
     RUN_TEST(test_a_damaged_journal_is_refused_and_a_torn_one_is_mended);
+    RUN_TEST(test_files_of_games_lose_nothing);
+    RUN_TEST(test_the_live_line_does_not_wrap);
+    RUN_TEST(test_sigint_by_kill_stops);
     RUN_TEST(test_lines_that_scripts_read);
     RUN_TEST(test_each_may_be_repeated);
     RUN_TEST(test_latency_is_told);

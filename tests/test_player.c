@@ -226,7 +226,7 @@ static void options_are_checked_before_game_1(void) {
     expect_refusal(&spec, "UCI_Chess960", "1",
                    "engine 'Bad': option UCI_Chess960: '1' is neither true nor false");
     PlayerSpec builtin = {.name = "B", .builtin = true};
-    expect_refusal(&builtin, "Hush", "4", "engine 'B': option there is no option 'Hush'");
+    expect_refusal(&builtin, "Hush", "4", "engine 'B': there is no option 'Hush'");
     Error error;
     builtin.option_count = 1;
     builtin.options[0] = (PlayerOption){"Hash", "-1"};

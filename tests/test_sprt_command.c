@@ -145,7 +145,7 @@ static void bad_command_lines_are_refused_in_one_line(void) {
     check_refused("--plan --elo0 0 --elo1 2 --true 1 --draws 1", "no variance");
     check_refused("--plan --elo0 0 --elo1 2 --true 1 --bias 900", "no variance");
     check_refused("--elo0 nan --elo1 2", "'nan' is not a number");
-    check_refused("--frobnicate 3", "--frobnicate: not an option");
+    check_refused("--frobnicate 3", "--frobnicate: there is no such option");
     check_refused("extra", "'extra' is not an option");
     check_refused("--elo0", "value is missing");
 }

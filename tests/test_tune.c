@@ -188,6 +188,9 @@ static void campaigns_refuse_with_the_place(void) {
     refuses("\"type\": \"ablate\"", "stages[2]: a limit is missing");
     refuses("\"type\": \"ablate\", \"hours\": 1", "stages[2].hours: ablate takes games");
     refuses("\"type\": \"ablate\", \"games\": 10, \"elo0\": 1", "stages[2].elo0: there is no such key");
+    refuses("\"type\": \"ablate\", \"games\": 10,\n \"engine\": \"x\"", "f.json:6: stages[2].engine: not here");
+    refuses("\"type\": \"match\", \"games\": 2,\n \"options\": {\n\"A\": 1,\n\"B\": [1]}",
+            "f.json:8: stages[2].options.B: a number");
     refuses("\"type\": \"dance\"", "stages[2].type: a type was expected");
     refuses("\"type\": \"match\" \"games\": 10", "f.json:5: this is not JSON");
 }
@@ -199,7 +202,40 @@ static void campaigns_refuse_at_the_top(void) {
     TEST_ASSERT_NOT_NULL_MESSAGE(strstr(error.text, "f.json:2: stage: there is no such key"), error.text);
     TEST_ASSERT_FALSE(campaign_parse(&campaign, "{\"name\": \"x\", \"stages\": []}", "f.json", &error));
     TEST_ASSERT_FALSE(campaign_parse(&campaign, "[]", "f.json", &error));
+    TEST_ASSERT_FALSE(campaign_parse(&campaign,
+                                     "{\"name\": \"x\", \"defaults\": {\"nodes\": 1,\n\"nods\": 2}, \"stages\": "
+                                     "[{\"name\": \"a\", \"type\": \"match\", \"games\": 2}]}",
+                                     "f.json", &error));
+    TEST_ASSERT_NOT_NULL_MESSAGE(strstr(error.text, "f.json:2: defaults.nods: there is no such key"), error.text);
+    TEST_ASSERT_FALSE(campaign_parse(&campaign, "{\"name\": \"../x\", \"stages\": []}", "f.json", &error));
+    TEST_ASSERT_NOT_NULL_MESSAGE(strstr(error.text, "f.json:1: name: letters"), error.text);
     TEST_ASSERT_FALSE(campaign_read(&campaign, "/nowhere.json", &error));
+}
+
+// What only the last stage would stumble over is told before the first one is played.
+static void a_stage_that_could_not_begin_is_refused(void) {
+    static const char *const Stages[][2] = {
+        {"\"type\": \"spsa\", \"games\": 64, \"group\": \"nix\"", "stages[2], b: 'nix'"},
+        {"\"type\": \"spsa\", \"games\": 3", "a budget of 3 games"},
+        {"\"type\": \"match\", \"games\": 3, \"options\": {\"Nix\": 1}", "there is no option 'Nix'"},
+        {"\"type\": \"match\", \"games\": 3, \"openings\": \"nix.epd\"", "stages[2], b: nix.epd: No such file"},
+        {"\"type\": \"match\", \"games\": 3, \"draw\": \"nix=1\"", "-draw: nix"},
+        {"\"type\": \"match\", \"games\": 3, \"engine\": \"./nix\"", "./nix"},
+        {"\"type\": \"ablate\", \"games\": 4, \"only\": \"nix\"", "nix"},
+    };
+    for (size_t i = 0; i < sizeof Stages / sizeof *Stages; i++) {
+        char text[600];
+        Campaign campaign;
+        Error error = {""};
+        snprintf(text, sizeof text,
+                 "{\"name\": \"x\", \"stages\": [{\"name\": \"a\", \"type\": \"match\", \"games\": 2}, "
+                 "{\"name\": \"b\", %s}]}",
+                 Stages[i][0]);
+        TEST_ASSERT_TRUE_MESSAGE(campaign_parse(&campaign, text, "f.json", &error), error.text);
+        TEST_ASSERT_FALSE_MESSAGE(campaign_check(&campaign, &error), text);
+        TEST_ASSERT_NOT_NULL_MESSAGE(strstr(error.text, Stages[i][1]), error.text);
+        campaign_free(&campaign);
+    }
 }
 
 static void the_shipped_campaigns_are_valid(void) {
@@ -211,6 +247,7 @@ static void the_shipped_campaigns_are_valid(void) {
         snprintf(path, sizeof path, "tuner/campaigns/%s.json", Files[i]);
         TEST_ASSERT_TRUE_MESSAGE(campaign_read(&campaign, path, &error), error.text);
         TEST_ASSERT_EQUAL_STRING(Files[i], campaign.name);
+        TEST_ASSERT_TRUE_MESSAGE(campaign_check(&campaign, &error), error.text);
         for (int s = 0; s < campaign.count; s++) {
             const CampaignStage *stage = &campaign.stages[s];
             // A stage by the clock must not keep the node limit of the defaults.
@@ -297,6 +334,33 @@ static void a_test_report_has_path_bounds_and_verdict(void) {
     free(text);
 }
 
+// Games without a second one, and more than two engines: the report counts and says what was played.
+static void reports_of_other_matches(void) {
+    static const char Plan[] = "{\"hone\":\"journal\",\"version\":1,\"plan\":{\"rounds\":2,\"games\":1,\"engines\":["
+                               "{\"name\":\"a\",\"cmd\":\"builtin\"},{\"name\":\"b\",\"cmd\":\"builtin\"}%s]}";
+    static const char Pair[] = "{\"pair\":%d,\"games\":[{\"white\":0,\"result\":%d,\"end\":\"checkmate\",\"digest\":\"1\"}]";
+    for (int engines = 2; engines <= 3; engines++) {
+        char path[200], page[200], line[400];
+        Error error = {""};
+        snprintf(path, sizeof path, "%s/other%d.journal", Folder, engines);
+        snprintf(page, sizeof page, "%s/other%d.html", Folder, engines);
+        FILE *file = fopen(path, "w");
+        for (int i = -1; i < 2; i++) {
+            if (i < 0) snprintf(line, sizeof line, Plan, engines == 3 ? ",{\"name\":\"c\",\"cmd\":\"builtin\"}" : "");
+            else snprintf(line, sizeof line, Pair, i, i);
+            fprintf(file, "%s,\"crc\":\"%08x\"}\n", line, crc32_of(0, line, strlen(line)));
+        }
+        fclose(file);
+        TEST_ASSERT_TRUE_MESSAGE(report_write(path, page, &error), error.text);
+        char *text = file_read(page, NULL, &error);
+        const char *expected = engines == 3 ? "2 of 6 games between 3 engines" : "a against b: Elo -190.8";
+        TEST_ASSERT_NOT_NULL_MESSAGE(strstr(text, expected), text);
+        TEST_ASSERT_NOT_NULL(strstr(text, engines == 3 ? "<tr><td>c<td>" : "2 of at most 2 games"));
+        TEST_ASSERT_NULL(strstr(text, "Pairs by result"));
+        free(text);
+    }
+}
+
 static void what_is_no_journal_is_refused(void) {
     Error error = {""};
     char path[120];
@@ -318,9 +382,11 @@ int main(void) {
     RUN_TEST(failed_pairs_count_nowhere);
     RUN_TEST(campaigns_refuse_with_the_place);
     RUN_TEST(campaigns_refuse_at_the_top);
+    RUN_TEST(a_stage_that_could_not_begin_is_refused);
     RUN_TEST(the_shipped_campaigns_are_valid);
     RUN_TEST(a_tune_report_has_every_parameter);
     RUN_TEST(a_test_report_has_path_bounds_and_verdict);
+    RUN_TEST(reports_of_other_matches);
     RUN_TEST(what_is_no_journal_is_refused);
     return UNITY_END();
 }

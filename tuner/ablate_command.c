@@ -6,6 +6,7 @@
 
 #include "engine/bitboard.h"
 #include "tuner/ablate.h"
+#include "tuner/arguments.h"
 
 // What the command line says.
 typedef struct Command {
@@ -70,12 +71,13 @@ static bool read_text(const char *value, char *buffer, size_t size, Error *error
     return text_copy(buffer, size, value) || error_set(error, "'%.40s...' is too long", value);
 }
 
-static bool read_value(Command *c, const char *key, const char *value, Error *error) {
+static bool read_value(void *context, const char *key, const char *value, Error *error) {
+    Command *c = context;
     AblatePlan *plan = &c->plan;
     PlayOptions *checked = &plan->play;
     int64_t number = 0;
     bool known = false;
-    if (!value) return error_set(error, "a value is missing");
+    if (!key) return argument_unknown(key, value, error);
     if (strcmp(key, "only") == 0) return read_text(value, plan->only, sizeof plan->only, error);
     if (strcmp(key, "out") == 0) return read_text(value, plan->out, sizeof plan->out, error);
     if (strcmp(key, "page") == 0) return read_text(value, c->page, sizeof c->page, error);
@@ -106,33 +108,14 @@ static bool read_value(Command *c, const char *key, const char *value, Error *er
         strcmp(key, "dir") == 0)
         return error_set(error, "not here: the switches are those of the builtin engine");
     if (play_set(checked, key, value, &known, error)) return true;
-    return known ? false : error_set(error, "there is no such option (see --help)");
+    return known ? false : argument_unknown(key, value, error);
 }
 
 static bool read_command(Command *c, int argc, char **argv, Error *error) {
-    for (int i = 1; i < argc; i++) {
-        char key[32];
-        const char *text = argv[i], *equals = strchr(text, '=');
-        size_t length = equals ? (size_t)(equals - text) : strlen(text);
-        if (strncmp(text, "--", 2) != 0 || length < 3 || length - 2 >= sizeof key)
-            return error_set(error, "'%.60s' is not an option (see --help)", text);
-        memcpy(key, text + 2, length - 2);
-        key[length - 2] = '\0';
-        bool *flag = strcmp(key, "fresh") == 0      ? &c->plan.fresh
-                     : strcmp(key, "quiet") == 0    ? &c->plan.quiet
-                     : strcmp(key, "help") == 0     ? &c->help
-                     : strcmp(key, "list") == 0     ? &c->list
-                     : strcmp(key, "json") == 0     ? &c->json
-                     : strcmp(key, "no-times") == 0 ? &c->no_times
-                                                    : NULL;
-        if (flag) {
-            *flag = true;
-            continue;
-        }
-        const char *value = equals ? equals + 1 : i + 1 < argc ? argv[++i] : NULL;
-        if (!read_value(c, key, value, error)) return error_prefix(error, "--%s", key);
-    }
-    return true;
+    const ArgumentFlag flags[] = {{"fresh", &c->plan.fresh}, {"quiet", &c->plan.quiet}, {"help", &c->help},
+                                  {"list", &c->list},        {"json", &c->json},        {"no-times", &c->no_times},
+                                  {NULL, NULL}};
+    return arguments_read(argc, argv, flags, read_value, c, error);
 }
 
 static void print_rows(void) {

@@ -65,7 +65,7 @@ typedef struct Reader {
     Error *error;
 } Reader;
 
-// Refuses with file, line and path; key NULL: the stage itself.
+// Refuses with file, line and path; key: a member's, a.b for one inside it, NULL for the stage itself.
 static bool refuse(const Reader *r, const char *key, const char *reason) {
     const char *at = r->text;
     char place[200], keep[200];
@@ -78,10 +78,13 @@ static bool refuse(const Reader *r, const char *key, const char *reason) {
     } else {
         snprintf(place, sizeof place, "%.80s", key ? key : "");
     }
-    if (key) {
-        char first[64];
-        snprintf(first, sizeof first, "%.*s", (int)strcspn(key, "[."), key);
-        at = find_inside(at, first, 0);
+    for (const char *part = key; part; part = *part ? part + 1 : NULL) {
+        char name[64];
+        size_t length = strcspn(part, ".");
+        snprintf(name, sizeof name, "%.*s", (int)length, part);
+        if (part != key) at = skip_space(strchr(at, ':') ? strchr(at, ':') + 1 : at);
+        at = find_inside(at, name, 0);
+        part += length;
     }
     int line = 1;
     for (const char *c = r->text; c < at; c++) line += *c == '\n';
@@ -111,11 +114,12 @@ static bool read_options(const Reader *r, const cJSON *json, OptionSet *set) {
     const cJSON *item;
     if (!cJSON_IsObject(json)) return refuse(r, json->string, "an object of UCI options was expected");
     cJSON_ArrayForEach(item, json) {
-        char text[256];
+        char text[256], key[80];
         Error reason;
+        snprintf(key, sizeof key, "%s.%.60s", json->string, item->string);
         if (!plain_text(item, text, sizeof text))
-            return refuse(r, json->string, "a number, a text or true or false was expected for every option");
-        if (!option_set_put(set, item->string, text, &reason)) return refuse(r, json->string, reason.text);
+            return refuse(r, key, "a number, a text or true or false was expected");
+        if (!option_set_put(set, item->string, text, &reason)) return refuse(r, key, reason.text);
     }
     return true;
 }
@@ -218,6 +222,9 @@ static bool set_plain(CampaignStage *s, const char *key, const char *value, bool
         return false;
     }
     if (s->kind == STAGE_ABLATE) {
+        if (strcmp(key, "engine") == 0 || strcmp(key, "args") == 0 || strcmp(key, "dir") == 0 ||
+            strcmp(key, "st") == 0)
+            return error_set(error, "not here: ablate measures the builtin engine");
         if (strcmp(key, "only") == 0)
             return text_copy(s->group, sizeof s->group, value) || error_set(error, "too long");
         if (strcmp(key, "depth") == 0) return to_int(value, 60, &s->depth, error);
@@ -283,6 +290,15 @@ static bool check_stage(const Reader *r, CampaignStage *s) {
            check_links(r, "if_failed", s->if_failed, s->if_failed_count);
 }
 
+static const char BadFileName[] = "letters, digits, - _ and . were expected: it becomes a file name";
+
+// Whether a name may become that of a file.
+static bool file_name(const char *name) {
+    for (const char *c = name; *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr("-_.", *c)) return false;
+    return name[0] && name[0] != '.';
+}
+
 static bool read_stage(Reader *r, const cJSON *json, const cJSON *defaults, CampaignStage *s) {
     const cJSON *item, *name = cJSON_GetObjectItemCaseSensitive(json, "name"),
                        *type = cJSON_GetObjectItemCaseSensitive(json, "type");
@@ -290,9 +306,7 @@ static bool read_stage(Reader *r, const cJSON *json, const cJSON *defaults, Camp
     if (!cJSON_IsString(name) || !name->valuestring[0] ||
         !text_copy(s->name, sizeof s->name, name->valuestring))
         return refuse(r, name ? "name" : NULL, "a name was expected, 1 to 63 characters");
-    for (const char *c = s->name; *c; c++)
-        if (!isalnum((unsigned char)*c) && !strchr("-_.", *c))
-            return refuse(r, "name", "letters, digits, - _ and . were expected: it becomes a file name");
+    if (!file_name(s->name)) return refuse(r, "name", BadFileName);
     int kind = cJSON_IsString(type) ? find_word(type->valuestring, Kinds, 5) : -1;
     if (kind < 0)
         return refuse(r, type ? "type" : NULL, "a type was expected: spsa, sprt, match, ablate or bench");
@@ -305,18 +319,19 @@ static bool read_stage(Reader *r, const cJSON *json, const cJSON *defaults, Camp
     s->solve_nodes = 200000;
     s->play.seed = (uint64_t)r->stage + 1; // other openings for each stage
     cJSON_ArrayForEach(item, defaults) {
-        char text[4096];
-        bool known;
-        Error reason;
+        char text[4096], key[80];
+        bool known = true;
+        Error reason = {"a number, a text or true or false was expected"};
         bool ok =
             plain_text(item, text, sizeof text) && play_set(&s->play, item->string, text, &known, &reason);
         if (ok) continue;
         Reader outside = *r;
         outside.stage = -1;
-        return refuse(&outside, "defaults",
-                      "of its keys one is not known, or its value cannot be; known: engine, args, dir, "
-                      "nodes, depth, tc, st, "
-                      "openings, start, draw, resign, concurrency, seed");
+        snprintf(key, sizeof key, "defaults.%.60s", item->string);
+        return refuse(&outside, key,
+                      known ? reason.text
+                            : "there is no such key; known: engine, args, dir, nodes, depth, tc, st, openings, start, "
+                              "draw, resign, concurrency, seed");
     }
     // A stage with a limit of its own takes none from the defaults.
     static const char *const Limits[] = {"nodes", "depth", "tc", "st"};
@@ -336,6 +351,7 @@ static bool read_top(Reader *r, const cJSON *json) {
             if (!cJSON_IsString(item) || !item->valuestring[0] ||
                 !text_copy(c->name, sizeof c->name, item->valuestring))
                 return refuse(r, key, "a text of 1 to 63 characters was expected");
+            if (!file_name(c->name)) return refuse(r, key, BadFileName);
         } else if (strcmp(key, "about") == 0) {
             if (!cJSON_IsString(item) || !text_copy(c->about, sizeof c->about, item->valuestring))
                 return refuse(r, key, "a text of at most 511 characters was expected");

@@ -78,6 +78,9 @@ const char *stage_kind_name(StageKind kind);
 // Sets an option in a set, in place of an earlier value.
 bool option_set_put(OptionSet *set, const char *name, const char *value, Error *error);
 
+// Refuses a campaign of which a stage could not begin, naming the stage.
+bool campaign_check(const Campaign *campaign, Error *error);
+
 // Plays a campaign in a folder, going on where it was; writes its report there. Returns the exit status: 0
 // played to its end, 1 interrupted, 2 failed.
 int campaign_run(const Campaign *campaign, const char *folder);

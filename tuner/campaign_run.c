@@ -15,6 +15,7 @@
 #include "match/stop.h"
 #include "match/supervise.h"
 #include "tuner/ablate.h"
+#include "tuner/arguments.h"
 #include "tuner/budget.h"
 #include "tuner/campaign.h"
 #include "tuner/campaign_bench.h"
@@ -109,6 +110,41 @@ static bool plan_match(const Progress *p, StageJob *job, const char *journal, Er
     plan->sprt = stage->sprt;
     plan->rating_interval = 250;
     return ok;
+}
+
+// Whether a stage could begin: what is wrong in the last one must not show only when the others have been played.
+static bool check_stage(const CampaignStage *stage, Error *error) {
+    if (stage->kind == STAGE_BENCH) return true;
+    if (stage->kind == STAGE_ABLATE) {
+        bool chosen[ABLATE_MAX_ROWS];
+        AblateRows *rows = calloc(1, sizeof *rows);
+        if (!rows) return error_set(error, "not enough memory");
+        ablate_rows(rows);
+        bool known = ablate_choose(rows, stage->group, chosen, error);
+        free(rows);
+        return known;
+    }
+    Progress *nothing = calloc(1, sizeof *nothing);
+    StageJob *job = calloc(1, sizeof *job);
+    bool ok = (nothing && job) || error_set(error, "not enough memory");
+    if (ok) {
+        nothing->folder = "";
+        job->stage = stage;
+        job->tunes = stage->kind == STAGE_SPSA;
+        ok = job->tunes ? plan_tune(nothing, job, "none", error) : plan_match(nothing, job, "none", error);
+    }
+    if (ok && stage->kind == STAGE_SPSA && stage->games > 0) ok = spsa_check(&job->tune.spsa, error);
+    ok = ok && match_check(job->tunes ? &job->tune.match : &job->match, error);
+    if (job) tune_plan_free(&job->tune), free(job->match.players);
+    free(job), free(nothing);
+    return ok;
+}
+
+bool campaign_check(const Campaign *campaign, Error *error) {
+    for (int i = 0; i < campaign->count; i++)
+        if (!check_stage(&campaign->stages[i], error))
+            return error_prefix(error, "stages[%d], %s", i + 1, campaign->stages[i].name);
+    return true;
 }
 
 // A budget or cap in hours becomes games, once.
@@ -525,7 +561,7 @@ static const char Help[] =
     "  --folder DIR       where journals and results are kept (default runs/NAME): the same command again "
     "goes on\n"
     "  --fresh            start over; the old folder is kept beside it\n"
-    "  --check            read the file, say what it would do, play nothing\n\n"
+    "  --check            read the file, try what its stages need, say what it would do, play nothing\n\n"
     "Stages are of type spsa, sprt, match, ablate or bench. Candidate and base are sets of UCI options: spsa "
     "gives the\n"
     "candidate its values, sprt and match play candidate against base, a test that fails resets the "
@@ -542,7 +578,9 @@ static const char Help[] =
 static bool set_folder_aside(const char *folder, Error *error) {
     char aside[1200];
     if (access(folder, F_OK) != 0) return true;
-    return journal_set_aside(folder, aside, sizeof aside, error);
+    if (!journal_set_aside(folder, aside, sizeof aside, error)) return false;
+    printf("Old folder kept as %s\n", aside);
+    return true;
 }
 
 // Makes a folder and those above it.
@@ -571,37 +609,46 @@ static void print_check(const Campaign *c) {
     }
 }
 
+// The command line, read.
+typedef struct Command {
+    const char *file;
+    char folder[1000];
+    bool fresh, check, help;
+} Command;
+
+static bool read_value(void *context, const char *key, const char *value, Error *error) {
+    Command *c = context;
+    if (key && strcmp(key, "folder") == 0)
+        return text_copy(c->folder, sizeof c->folder, value) || error_set(error, "too long");
+    if (key || c->file) return argument_unknown(key, value, error);
+    c->file = value;
+    return true;
+}
+
 int run_main(int argc, char **argv) {
-    const char *file = NULL;
-    char folder[1024] = "";
-    bool fresh = false, check = false;
+    Command c = {0};
+    const ArgumentFlag flags[] = {{"fresh", &c.fresh}, {"check", &c.check}, {"help", &c.help}, {NULL, NULL}};
     Error error = {.text = ""};
     Campaign campaign;
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0) {
-            fputs(Help, stdout);
-            play_help(stdout, "");
-            return 0;
-        }
-        if (strcmp(argv[i], "--fresh") == 0) fresh = true;
-        else if (strcmp(argv[i], "--check") == 0) check = true;
-        else if (strcmp(argv[i], "--folder") == 0 && i + 1 < argc)
-            text_copy(folder, sizeof folder, argv[++i]);
-        else if (argv[i][0] != '-' && !file) file = argv[i];
-        else die(2, "hone-tune run: '%.60s' is not an option (see --help)", argv[i]);
+    if (!arguments_read(argc, argv, flags, read_value, &c, &error)) die(2, "hone-tune run: %s", error.text);
+    if (c.help) {
+        fputs(Help, stdout);
+        play_help(stdout, "");
+        return 0;
     }
-    if (!file) die(2, "hone-tune run: a campaign file is missing (see --help)");
-    if (!campaign_read(&campaign, file, &error)) die(2, "hone-tune run: %s", error.text);
-    if (check) {
+    if (!c.file) die(2, "hone-tune run: a campaign file is missing (see --help)");
+    if (!campaign_read(&campaign, c.file, &error)) die(2, "hone-tune run: %s", error.text);
+    bitboard_init();
+    if (!campaign_check(&campaign, &error)) die(2, "hone-tune run: %s: %s", c.file, error.text);
+    if (c.check) {
         print_check(&campaign);
         campaign_free(&campaign);
         return 0;
     }
-    if (!folder[0]) snprintf(folder, sizeof folder, "runs/%s", campaign.name);
-    bitboard_init();
+    if (!c.folder[0]) snprintf(c.folder, sizeof c.folder, "runs/%s", campaign.name);
     stop_block();
-    bool ok = (!fresh || set_folder_aside(folder, &error)) && make_folder(folder, &error);
-    int status = ok ? campaign_run(&campaign, folder) : 2;
+    bool ok = (!c.fresh || set_folder_aside(c.folder, &error)) && make_folder(c.folder, &error);
+    int status = ok ? campaign_run(&campaign, c.folder) : 2;
     if (!ok) fprintf(stderr, "hone-tune run: %s\n", error.text);
     campaign_free(&campaign);
     return status;

@@ -50,7 +50,7 @@ static int check(int count, char **paths) {
         DataStats stats;
         Error error = {""};
         uint64_t bytes = 0;
-        if (!datastats_init(&stats, 0)) die(1, "data: not enough memory");
+        if (!datastats_init(&stats, 0)) die(1, "hone-tune data: not enough memory");
         bool ok = scan(paths[i], &stats, &bytes, &error);
         double share = datastats_agreement(&stats);
         if (!ok) {
@@ -74,7 +74,7 @@ static int stats_of(int count, char **paths) {
     uint64_t bytes = 0, expected = 0;
     for (int i = 0; i < count; i++) {
         GameReader *reader = gamereader_open(paths[i], &error);
-        if (!reader) die(1, "data: %s", error.text);
+        if (!reader) die(1, "hone-tune data: %s", error.text);
         expected += gamereader_bytes(reader) / 2;
         printf("%s: ", paths[i]);
         for (const char *c = gamereader_settings(reader); *c; c++)
@@ -83,9 +83,9 @@ static int stats_of(int count, char **paths) {
         putchar('\n');
         gamereader_close(reader);
     }
-    if (!datastats_init(&stats, expected)) die(1, "data: not enough memory");
+    if (!datastats_init(&stats, expected)) die(1, "hone-tune data: not enough memory");
     for (int i = 0; i < count; i++)
-        if (!scan(paths[i], &stats, &bytes, &error)) die(1, "data: %s", error.text);
+        if (!scan(paths[i], &stats, &bytes, &error)) die(1, "hone-tune data: %s", error.text);
     datastats_print(&stats, bytes, stdout);
     datastats_free(&stats);
     return 0;
@@ -114,16 +114,16 @@ static void print_game(const DataGame *game, uint64_t number) {
 static int show(const char *path, const char *number_text) {
     Error error = {""};
     int64_t number;
-    if (!parse_int(number_text, 0, INT64_MAX, &number, &error)) die(2, "data: GAME: %s", error.text);
+    if (!parse_int(number_text, 0, INT64_MAX, &number, &error)) die(2, "hone-tune data: GAME: %s", error.text);
     GameReader *reader = gamereader_open(path, &error);
-    if (!reader) die(1, "data: %s", error.text);
+    if (!reader) die(1, "hone-tune data: %s", error.text);
     DataGame *game = malloc(sizeof *game);
     bool found = false;
     while (game && !found && gamereader_next(reader, game, &error))
         found = gamereader_games(reader) == (uint64_t)number + 1;
-    if (error.text[0]) die(1, "data: %s", error.text);
+    if (error.text[0]) die(1, "hone-tune data: %s", error.text);
     if (!found)
-        die(1, "data: %s: there is no game %" PRId64 ", only %" PRIu64, path, number,
+        die(1, "hone-tune data: %s: there is no game %" PRId64 ", only %" PRIu64, path, number,
             gamereader_games(reader));
     print_game(game, (uint64_t)number);
     free(game);
@@ -182,15 +182,15 @@ static int merge(const char *out, int count, char **paths) {
     GameTally tally = {0};
     char part[4096];
     GameReader **readers = calloc((size_t)count, sizeof *readers);
-    if (!readers) die(1, "data: not enough memory");
-    if (access(out, F_OK) == 0) die(1, "data: %s exists already; merge makes a new file", out);
-    if (snprintf(part, sizeof part, "%s.part", out) >= (int)sizeof part) die(1, "data: OUT is too long");
+    if (!readers) die(1, "hone-tune data: not enough memory");
+    if (access(out, F_OK) == 0) die(1, "hone-tune data: %s exists already; merge makes a new file", out);
+    if (snprintf(part, sizeof part, "%s.part", out) >= (int)sizeof part) die(1, "hone-tune data: OUT is too long");
     for (int i = 0; i < count; i++) {
         readers[i] = gamereader_open(paths[i], &error);
-        if (!readers[i]) die(1, "data: %s", error.text);
+        if (!readers[i]) die(1, "hone-tune data: %s", error.text);
         for (int j = 0; j < i; j++)
             if (strcmp(gamereader_settings(readers[i]), gamereader_settings(readers[j])) == 0)
-                die(1, "data: %s and %s have the same settings, so they hold the same games", paths[j],
+                die(1, "hone-tune data: %s and %s have the same settings, so they hold the same games", paths[j],
                     paths[i]);
     }
     unlink(part);
@@ -198,7 +198,7 @@ static int merge(const char *out, int count, char **paths) {
     if (ok && rename(part, out) != 0) ok = error_set(&error, "%s: cannot be renamed to %s", part, out);
     if (!ok) {
         unlink(part);
-        die(1, "data: %s", error.text);
+        die(1, "hone-tune data: %s", error.text);
     }
     printf("%s: %" PRIu64 " games, %" PRIu64 " plies from %d files\n", out, tally.games, tally.plies, count);
     for (int i = 0; i < count; i++) gamereader_close(readers[i]);
@@ -216,5 +216,5 @@ int data_main(int argc, char **argv) {
     if (strcmp(what, "stats") == 0 && argc > 2) return stats_of(argc - 2, argv + 2);
     if (strcmp(what, "show") == 0 && argc == 4) return show(argv[2], argv[3]);
     if (strcmp(what, "merge") == 0 && argc > 3) return merge(argv[2], argc - 3, argv + 3);
-    die(2, "data: expected check, stats, show or merge and files; hone-tune data --help says more");
+    die(2, "hone-tune data: expected check, stats, show or merge and files; hone-tune data --help says more");
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tuner/arguments.h"
 #include "tuner/datagen.h"
 
 static void print_help(void) {
@@ -63,37 +64,35 @@ typedef struct NumberOption {
     uint64_t *large;
 } NumberOption;
 
-static bool parse_option(DatagenPlan *plan, const char *name, const char *value, Error *error) {
+static bool read_value(void *context, const char *key, const char *value, Error *error) {
+    DatagenPlan *plan = context;
     const NumberOption numbers[] = {
-        {"--games", 1, INT64_MAX, NULL, &plan->games},
-        {"--positions", 1, INT64_MAX, NULL, &plan->positions},
-        {"--seed", 0, INT64_MAX, NULL, &plan->seed},
-        {"--nodes", 1, 100000000, &plan->nodes, NULL},
-        {"--hard", 1, 1000, &plan->hard, NULL},
-        {"--hash", 1, 65536, &plan->hash, NULL},
-        {"--dfrc", 0, 100, &plan->dfrc, NULL},
-        {"--random-plies", 0, 100, &plan->random_plies, NULL},
-        {"--concurrency", 1, 256, &plan->concurrency, NULL},
+        {"games", 1, INT64_MAX, NULL, &plan->games},
+        {"positions", 1, INT64_MAX, NULL, &plan->positions},
+        {"seed", 0, INT64_MAX, NULL, &plan->seed},
+        {"nodes", 1, 100000000, &plan->nodes, NULL},
+        {"hard", 1, 1000, &plan->hard, NULL},
+        {"hash", 1, 65536, &plan->hash, NULL},
+        {"dfrc", 0, 100, &plan->dfrc, NULL},
+        {"random-plies", 0, 100, &plan->random_plies, NULL},
+        {"concurrency", 1, 256, &plan->concurrency, NULL},
     };
-    if (!value) return error_set(error, "%s: a value is missing", name);
-    if (strcmp(name, "--option") == 0)
-        return add_option(plan, value, error) || error_prefix(error, "%s", name);
-    if (strcmp(name, "--minutes") == 0)
-        return parse_real(value, 0.001, 1e6, &plan->minutes, error) || error_prefix(error, "%s", name);
-    if (strcmp(name, "--out") == 0) {
+    if (!key) return argument_unknown(key, value, error);
+    if (strcmp(key, "option") == 0) return add_option(plan, value, error);
+    if (strcmp(key, "minutes") == 0) return parse_real(value, 0.001, 1e6, &plan->minutes, error);
+    if (strcmp(key, "out") == 0) {
         plan->out = value;
         return true;
     }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         int64_t number;
-        if (strcmp(name, numbers[i].name) != 0) continue;
-        if (!parse_int(value, numbers[i].min, numbers[i].max, &number, error))
-            return error_prefix(error, "%s", name);
+        if (strcmp(key, numbers[i].name) != 0) continue;
+        if (!parse_int(value, numbers[i].min, numbers[i].max, &number, error)) return false;
         if (numbers[i].small) *numbers[i].small = (int)number;
         else *numbers[i].large = (uint64_t)number;
         return true;
     }
-    return error_set(error, "%s: unknown option", name);
+    return argument_unknown(key, value, error);
 }
 
 int datagen_main(int argc, char **argv) {
@@ -101,26 +100,20 @@ int datagen_main(int argc, char **argv) {
     Error error = {""};
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     plan.concurrency = int_clamp((int)cores, 1, 256);
-    if (argc == 1 || strcmp(argv[1], "--help") == 0) {
+    bool help = argc == 1;
+    const ArgumentFlag flags[] = {{"quiet", &plan.quiet}, {"help", &help}, {NULL, NULL}};
+    if (!arguments_read(argc, argv, flags, read_value, &plan, &error)) die(2, "hone-tune datagen: %s", error.text);
+    if (help) {
         print_help();
         return argc == 1 ? 2 : 0;
     }
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--quiet") == 0) {
-            plan.quiet = true;
-        } else {
-            if (!parse_option(&plan, argv[i], i + 1 < argc ? argv[i + 1] : NULL, &error))
-                die(2, "datagen: %s", error.text);
-            i++;
-        }
-    }
-    if (!plan.out) die(2, "datagen: --out FILE is missing");
+    if (!plan.out) die(2, "hone-tune datagen: --out FILE is missing");
     if (!plan.games && !plan.positions && !(plan.minutes > 0))
-        die(2, "datagen: how long? Give --games, --positions or --minutes");
+        die(2, "hone-tune datagen: how long? Give --games, --positions or --minutes");
     Stop stop = {0};
     DatagenReport report;
     stop_block();
-    if (!datagen_run(&plan, &stop, &report, &error)) die(1, "datagen: %s", error.text);
+    if (!datagen_run(&plan, &stop, &report, &error)) die(1, "hone-tune datagen: %s", error.text);
     uint64_t games = report.all.games - report.before.games;
     uint64_t found =
         report.all.plies - report.all.random_plies - report.before.plies + report.before.random_plies;

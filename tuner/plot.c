@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-enum { WIDTH = 640, HEIGHT = 260, LEFT = 64, RIGHT = 12, TOP = 28, BOTTOM = 34, TICKS = 5 };
+enum { WIDTH = 640, HEIGHT = 260, LEFT = 64, RIGHT = 24, TOP = 28, BOTTOM = 44, TICKS = 5 };
 
 void html_text(FILE *out, const char *text) {
     for (; *text; text++) {
@@ -53,7 +53,7 @@ Plot plot_begin(FILE *out, const char *title, const char *x_label, double x0, do
     step = tick_step(x1 - x0);
     for (double x = ceil(x0 / step) * step; x <= x1; x += step)
         fprintf(out, "<text class=\"tick\" text-anchor=\"middle\" x=\"%.1f\" y=\"%d\">%.6g</text>",
-                x_at(&plot, x), HEIGHT - BOTTOM + 15, x);
+                x_at(&plot, x), HEIGHT - BOTTOM + 18, x);
     fprintf(out, "<text class=\"tick\" text-anchor=\"end\" x=\"%d\" y=\"%d\">", WIDTH - RIGHT, HEIGHT - 4);
     html_text(out, x_label);
     fputs("</text>", out);
@@ -99,7 +99,7 @@ void plot_bar(const Plot *plot, double from, double to, double y, const char *la
     fprintf(plot->out, "<rect class=\"bar\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>", left,
             top, right - left, fmax(bottom - top, 0));
     fprintf(plot->out, "<text class=\"tick\" text-anchor=\"middle\" x=\"%.1f\" y=\"%d\">", middle,
-            HEIGHT - BOTTOM + 15);
+            HEIGHT - BOTTOM + 18);
     html_text(plot->out, label);
     fprintf(plot->out, "</text><text class=\"tick\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">", middle,
             top - 4);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "match/ratings.h"
 #include "tuner/plot.h"
 #include "tuner/tune.h"
 
@@ -27,7 +28,8 @@ typedef struct Source {
     Row *rows;
     uint64_t count, capacity;
     Sprt sprt;
-    Stats stats;
+    Stats stats;  // of all pairs, from the side of each pairing's first engine
+    Stats *table; // of each pairing, as ratings_fit takes them
     uint64_t aside, failures;
 } Source;
 
@@ -56,15 +58,22 @@ static int points_of(const JournalGame *game) {
     return game->white == 0 ? game->half_points : 2 - game->half_points;
 }
 
+static Stats stats_of(const JournalPair *pair) {
+    if (pair->games == 0) return (Stats){0};
+    if (pair->games == 1) return stats_from_game(points_of(&pair->game[0]));
+    return stats_from_pair(points_of(&pair->game[0]), points_of(&pair->game[1]));
+}
+
 // Counts a pair of a match, and tells the test.
 static void count_row(Source *s, const JournalPair *pair) {
+    Pairing pairing = match_pairing(&s->match, pair->number);
+    Stats *cell = &s->table[pairing.first * s->match.player_count + pairing.second], stats = stats_of(pair);
     if (pair->games == 0) s->aside++;
     for (int g = 0; g < pair->games; g++) s->failures += pair->game[g].end >= GAME_TIME;
-    if (pair->games == 1) s->stats = stats_add(s->stats, stats_from_game(points_of(&pair->game[0])));
-    if (pair->games != 2) return;
-    int a = points_of(&pair->game[0]), b = points_of(&pair->game[1]);
-    s->stats = stats_add(s->stats, stats_from_pair(a, b));
-    if (s->match.has_sprt) sprt_add_pair(&s->sprt, a, b);
+    s->stats = stats_add(s->stats, stats);
+    *cell = stats_add(*cell, stats);
+    if (s->match.has_sprt && pair->games == 2)
+        sprt_add_pair(&s->sprt, points_of(&pair->game[0]), points_of(&pair->game[1]));
 }
 
 static bool source_read(Source *s, const char *path, Error *error) {
@@ -77,6 +86,8 @@ static bool source_read(Source *s, const char *path, Error *error) {
     else ok = match_plan_from_json(&s->match, json, error);
     cJSON_Delete(json);
     if (!ok) return error_prefix(error, "%s: line 1", path);
+    s->table = calloc((size_t)(s->match.player_count * s->match.player_count), sizeof *s->table);
+    if (!s->table) return error_set(error, "not enough memory");
     if (s->count) qsort(s->rows, s->count, sizeof *s->rows, by_number);
     s->sprt = s->match.has_sprt ? sprt_start(&s->match.sprt) : (Sprt){.verdict = SPRT_CONTINUE};
     uint64_t kept = 0;
@@ -92,6 +103,7 @@ static bool source_read(Source *s, const char *path, Error *error) {
 
 static void source_free(Source *s) {
     free(s->rows);
+    free(s->table);
     if (s->tunes) tune_plan_free(&s->tune);
     else free(s->match.players);
 }
@@ -162,14 +174,13 @@ static void plot_match(const Source *s, Path *path, FILE *out) {
     llr->count = elo->count = 0;
     for (uint64_t i = 0; i < s->count; i++) {
         const JournalPair *pair = &s->rows[i].pair;
-        if (pair->games != 2) continue;
-        int a = points_of(&pair->game[0]), b = points_of(&pair->game[1]);
-        stats = stats_add(stats, stats_from_pair(a, b));
-        if (s->match.has_sprt) sprt_add_pair(&sprt, a, b);
-        if (!due(i + 1, s->count)) continue;
-        llr->x[llr->count] = elo->x[elo->count] = 2 * (double)(i + 1);
+        stats = stats_add(stats, stats_of(pair));
+        if (s->match.has_sprt && pair->games == 2)
+            sprt_add_pair(&sprt, points_of(&pair->game[0]), points_of(&pair->game[1]));
+        if (!due(i + 1, s->count) || stats_games(&stats) == 0) continue;
+        llr->x[llr->count] = elo->x[elo->count] = (double)stats_games(&stats);
         llr->y[llr->count++] = sprt.llr;
-        Sample sample = sample_of_pairs(&stats);
+        Sample sample = sample_of(&stats);
         Estimate e = sample_elo(&sample);
         elo->low[elo->count] = e.low;
         elo->high[elo->count] = e.high;
@@ -186,14 +197,15 @@ static void plot_match(const Source *s, Path *path, FILE *out) {
         plot_line(&plot, "a", llr->x, llr->y, llr->count);
         plot_end(&plot);
     }
-    // The first intervals are too wide to see anything: the range follows the last two thirds.
-    double low = 0, high = 0;
+    // The first intervals are too wide to see anything: the range follows the last two thirds, and the last value.
+    double low = 0, high = 0, most = 400, last = elo->count ? elo->y[elo->count - 1] : 0;
+    if (isfinite(last)) most = fmax(most, 1.3 * fabs(last));
     int from = elo->count / 3;
     range_of(elo->low + from, elo->count - from, &low, &high);
     range_of(elo->high + from, elo->count - from, &low, &high);
     Plot plot =
         plot_begin(out, "Elo with its 95 % interval", "games", 0, elo->count ? elo->x[elo->count - 1] : 1,
-                   fmax(low * 1.1, -400) - 1, fmin(high * 1.1, 400) + 1);
+                   fmax(low * 1.1, -most) - 1, fmin(high * 1.1, most) + 1);
     plot_band(&plot, elo->x, elo->low, elo->high, elo->count);
     plot_level(&plot, 0, "");
     plot_line(&plot, "a", elo->x, elo->y, elo->count);
@@ -219,8 +231,10 @@ static void say_match(const Source *s, FILE *out) {
             fputs("H0 accepted: the first engine is not better by this test. ", out);
         else if (s->count >= total) fputs("No decision: the cap was reached before either bound. ", out);
         else fputs("Not decided yet: the test goes on. ", out);
-        fprintf(out, "SPRT [%g, %g] %s, LLR %.2f. ", s->match.sprt.elo0, s->match.sprt.elo1,
-                sprt_model_name(s->match.sprt.model), s->sprt.llr);
+        SprtBounds bounds = sprt_corrected_bounds(&s->sprt);
+        fprintf(out, "SPRT [%g, %g] %s, LLR %.2f (held to %.2f and %.2f, corrected for overshoot). ",
+                s->match.sprt.elo0, s->match.sprt.elo1, sprt_model_name(s->match.sprt.model), s->sprt.llr, bounds.lower,
+                bounds.upper);
     }
     html_text(out, first);
     fputs(" against ", out);
@@ -228,7 +242,33 @@ static void say_match(const Source *s, FILE *out) {
     fprintf(out, ": Elo %.1f, 95 %% between %.1f and %.1f", elo.value, elo.low, elo.high);
     fprintf(out, "%s, %llu of at most %llu games.</p>\n",
             s->match.has_sprt && s->sprt.verdict != SPRT_CONTINUE ? " (median-unbiased)" : "",
-            (unsigned long long)(2 * s->count), (unsigned long long)(2 * total));
+            (unsigned long long)stats_games(&s->stats), (unsigned long long)total * (unsigned)s->match.games);
+}
+
+// More than two engines: a table.
+static void say_ratings(const Source *s, FILE *out) {
+    Rating ratings[MATCH_MAX_PLAYERS];
+    Error error;
+    fprintf(out, "<p class=\"verdict\">%llu of %llu games between %d engines.",
+            (unsigned long long)stats_games(&s->stats),
+            (unsigned long long)match_pairs(&s->match) * (unsigned)s->match.games, s->match.player_count);
+    if (!ratings_fit(s->match.player_count, s->table, 200, s->match.seed, ratings, &error)) {
+        fprintf(out, " No ratings yet: %s.</p>\n", error.text);
+        return;
+    }
+    fputs(" Elo is relative to the first.</p>\n<div class=\"wide\"><table><tr><th>engine<th>Elo<th>&plusmn;<th>games<th>"
+          "score</tr>\n",
+          out);
+    for (int i = 0; i < s->match.player_count; i++) {
+        const Stats *own = &ratings[i].stats;
+        fputs("<tr><td>", out);
+        html_text(out, s->match.players[i].name);
+        if (isnan(ratings[i].elo.value)) fputs("<td>-<td>-", out); // nobody has played it yet
+        else fprintf(out, "<td>%.1f<td>%.1f", ratings[i].elo.value, estimate_margin(&ratings[i].elo));
+        fprintf(out, "<td>%llu<td>%.1f %%</tr>\n", (unsigned long long)stats_games(own),
+                50 * (double)stats_half_points(own) / fmax((double)stats_games(own), 1));
+    }
+    fputs("</table></div>\n", out);
 }
 
 static void say_incidents(const Source *s, FILE *out) {
@@ -344,7 +384,7 @@ static const char Head[] =
     ".8rem;overflow-wrap:anywhere}.bad{color:var(--bad)}.soft{color:var(--soft)}\n"
     ".plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,27rem),1fr));gap:1rem}figure{"
     "margin:0}svg{width:100%;height:auto;display:block}\n"
-    ".wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{padding:."
+    ".wide{overflow-x:auto;margin:.8rem 0}table{border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{padding:."
     "25rem .7rem;text-align:right;border-bottom:1px solid var(--rule);white-space:nowrap}\n"
     "th:first-child,td:first-child,td.text{text-align:left}td.text{white-space:normal}.passed{color:var(--"
     "good)}.failed{color:var(--bad)}pre{background:var(--box);padding:.6rem;overflow-x:auto}\n"
@@ -353,6 +393,7 @@ static const char Head[] =
     ".level{stroke:var(--level);stroke-dasharray:5 "
     "4;fill:none}.tick{fill:var(--soft);font-size:11px}.head{fill:var(--text);font-size:13px;font-weight:600}"
     "\n"
+    "@media(max-width:40rem){.tick{font-size:17px}.head{font-size:19px}}\n"
     "</style>\n";
 
 static bool show_journal(const char *path, const char *name, FILE *out, Error *error) {
@@ -360,19 +401,22 @@ static bool show_journal(const char *path, const char *name, FILE *out, Error *e
     Path *paths = calloc(2, sizeof *paths);
     bool ok = (paths || error_set(error, "not enough memory")) && source_read(&s, path, error);
     if (!ok) {
+        if (paths) source_free(&s);
         free(paths);
         return false;
     }
+    bool two = s.match.player_count == 2;
     fputs("<h2>", out);
     html_text(out, name);
     fputs("</h2>\n", out);
-    if (!s.tunes) say_match(&s, out);
-    if (ok && s.tunes) ok = show_tune(&s, out, error);
+    if (!s.tunes && two) say_match(&s, out);
+    if (!s.tunes && !two) say_ratings(&s, out);
+    if (s.tunes) ok = show_tune(&s, out, error);
     say_incidents(&s, out);
     if (ok) {
         fputs("<div class=\"plots\">\n", out);
-        if (!s.tunes) plot_match(&s, paths, out);
-        plot_penta(&s.stats, out);
+        if (!s.tunes && two) plot_match(&s, paths, out);
+        if (two && stats_pairs(&s.stats) > 0) plot_penta(&s.stats, out);
         plot_rate(&s, out);
         fputs("</div>\n", out);
     }

@@ -155,11 +155,14 @@ static bool parse_option(Request *request, const char *name, const char *value, 
 // Everything not given on the command line comes from the named surface and the method.
 static bool parse_request(int argc, char **argv, Request *request, Error *error) {
     *request = (Request){.preset = &Presets[1], .seeds = 30, .first_seed = 1, .threads = 1};
-    request->run = (SimulationRun){.r = .002, .c_scale = 1, .games = 20000, .pairs = 4, .tail = -1};
+    request->run = (SimulationRun){.r = -1, .c_scale = 1, .games = 20000, .pairs = 4, .tail = -1};
     for (int i = 1, used; i < argc; i += used)
         if (!parse_option(request, argv[i], i + 1 < argc ? argv[i + 1] : NULL, &used, error)) return false;
     SimulationRun *run = &request->run;
     SurfaceSpec given = run->surface;
+    if (run->r >= 0 && run->mode == SPSA_AUTO && !request->table)
+        return error_set(error, "--r belongs to hand-set methods, auto chooses its own");
+    if (run->r < 0) run->r = .002;
     run->surface = request->preset->spec;
     if (given.params) run->surface.params = given.params;
     if (given.start_elo < 0) run->surface.start_elo = given.start_elo;

@@ -10,6 +10,7 @@
 
 #include "match/sprt.h"
 #include "match/stats.h"
+#include "tuner/arguments.h"
 
 static const char Help[] =
     "hone-tune sprt: what a match result means, or what to expect of a test\n"
@@ -79,24 +80,25 @@ static bool parse_sample(const char *text, bool pairs, Sample *sample, Error *er
     return true;
 }
 
-static bool parse_value(Request *request, const char *name, const char *value, Error *error) {
+static bool parse_value(void *context, const char *name, const char *value, Error *error) {
+    Request *request = context;
     SprtSpec *spec = &request->spec;
-    if (!value) return error_set(error, "a value is missing, or this is not an option (see --help)");
-    if (strcmp(name, "--elo0") == 0) return parse_real(value, -1000, 1000, &spec->elo0, error);
-    if (strcmp(name, "--elo1") == 0) return parse_real(value, -1000, 1000, &spec->elo1, error);
-    if (strcmp(name, "--alpha") == 0) return parse_real(value, 0, 1, &spec->alpha, error);
-    if (strcmp(name, "--beta") == 0) return parse_real(value, 0, 1, &spec->beta, error);
-    if (strcmp(name, "--model") == 0) return sprt_model_parse(value, &spec->model, error);
-    if (strcmp(name, "--penta") == 0) return parse_sample(value, true, &request->sample, error);
-    if (strcmp(name, "--wdl") == 0) return parse_sample(value, false, &request->sample, error);
-    if (strcmp(name, "--draws") == 0) return parse_real(value, 0, 1, &request->draws, error);
-    if (strcmp(name, "--bias") == 0) return parse_real(value, 0, 1000, &request->bias, error);
-    if (strcmp(name, "--true") == 0 || strcmp(name, "--true-elo") == 0) {
+    if (!name) return argument_unknown(name, value, error);
+    if (strcmp(name, "elo0") == 0) return parse_real(value, -1000, 1000, &spec->elo0, error);
+    if (strcmp(name, "elo1") == 0) return parse_real(value, -1000, 1000, &spec->elo1, error);
+    if (strcmp(name, "alpha") == 0) return parse_real(value, 0, 1, &spec->alpha, error);
+    if (strcmp(name, "beta") == 0) return parse_real(value, 0, 1, &spec->beta, error);
+    if (strcmp(name, "model") == 0) return sprt_model_parse(value, &spec->model, error);
+    if (strcmp(name, "penta") == 0) return parse_sample(value, true, &request->sample, error);
+    if (strcmp(name, "wdl") == 0) return parse_sample(value, false, &request->sample, error);
+    if (strcmp(name, "draws") == 0) return parse_real(value, 0, 1, &request->draws, error);
+    if (strcmp(name, "bias") == 0) return parse_real(value, 0, 1000, &request->bias, error);
+    if (strcmp(name, "true") == 0 || strcmp(name, "true-elo") == 0) {
         if (!isnan(request->truth)) return error_set(error, "give the true strength once");
-        request->truth_is_elo = strcmp(name, "--true-elo") == 0;
+        request->truth_is_elo = strcmp(name, "true-elo") == 0;
         return parse_real(value, -1000, 1000, &request->truth, error);
     }
-    return error_set(error, "not an option; hone-tune sprt --help lists them");
+    return argument_unknown(name, value, error);
 }
 
 // Refuses what does not fit together.
@@ -117,26 +119,9 @@ static bool check_request(const Request *request, Error *error) {
 }
 
 static bool parse_request(int argc, char **argv, Request *request, Error *error) {
-    for (int i = 1; i < argc; i++) {
-        char name[32];
-        const char *equals = strchr(argv[i], '=');
-        size_t length = equals ? (size_t)(equals - argv[i]) : strlen(argv[i]);
-        if (strncmp(argv[i], "--", 2) != 0 || length >= sizeof name)
-            return error_set(error, "'%.60s' is not an option; hone-tune sprt --help lists them", argv[i]);
-        memcpy(name, argv[i], length);
-        name[length] = '\0';
-        bool *flag = strcmp(name, "--plan") == 0   ? &request->plan
-                     : strcmp(name, "--json") == 0 ? &request->json
-                     : strcmp(name, "--help") == 0 ? &request->help
-                                                   : NULL;
-        if (flag && equals) return error_set(error, "%s takes no value", name);
-        if (flag) {
-            *flag = true;
-            continue;
-        }
-        const char *value = equals ? equals + 1 : i + 1 < argc ? argv[++i] : NULL;
-        if (!parse_value(request, name, value, error)) return error_prefix(error, "%s", name);
-    }
+    const ArgumentFlag flags[] = {
+        {"plan", &request->plan}, {"json", &request->json}, {"help", &request->help}, {NULL, NULL}};
+    if (!arguments_read(argc, argv, flags, parse_value, request, error)) return false;
     return request->help || check_request(request, error);
 }
 

@@ -9,6 +9,7 @@
 #include "engine/bitboard.h"
 #include "match/stop.h"
 #include "match/supervise.h"
+#include "tuner/arguments.h"
 #include "tuner/report.h"
 #include "tuner/tune.h"
 
@@ -70,10 +71,11 @@ static bool read_small(const char *value, int64_t max, int *number, Error *error
     return true;
 }
 
-static bool read_value(Command *c, const char *key, const char *value, Error *error) {
+static bool read_value(void *context, const char *key, const char *value, Error *error) {
+    Command *c = context;
     bool known = false;
     char name[64];
-    if (!value) return error_set(error, "a value is missing, or there is no such option (see --help)");
+    if (!key) return argument_unknown(key, value, error);
     if (play_set(&c->play, key, value, &known, error)) return true;
     if (known) return false;
     if (strcmp(key, "params") == 0)
@@ -85,7 +87,8 @@ static bool read_value(Command *c, const char *key, const char *value, Error *er
     if (strcmp(key, "report") == 0)
         return text_copy(c->report, sizeof c->report, value) || error_set(error, "too long");
     if (strcmp(key, "format") == 0)
-        return text_copy(c->formats, sizeof c->formats, value) || error_set(error, "too long");
+        return (text_copy(c->formats, sizeof c->formats, value) || error_set(error, "too long")) &&
+               tune_formats_check(value, error);
     if (strcmp(key, "games") == 0) return parse_int(value, 2, INT64_C(1000000000), &c->spsa.games, error);
     if (strcmp(key, "hours") == 0) return parse_real(value, 1e-4, 1000, &c->hours, error);
     if (strcmp(key, "method") == 0) return read_mode(value, &c->spsa.mode, error);
@@ -102,34 +105,26 @@ static bool read_value(Command *c, const char *key, const char *value, Error *er
         name[equals - value] = '\0';
         return play_option(&c->play, name, equals + 1, error);
     }
-    return error_set(error, "there is no such option (see --help)");
+    return argument_unknown(key, value, error);
 }
 
 static bool read_command(Command *c, int argc, char **argv, Error *error) {
-    for (int i = 1; i < argc; i++) {
-        char key[32];
-        const char *text = argv[i], *equals = strchr(text, '=');
-        size_t length = equals ? (size_t)(equals - text) : strlen(text);
-        if (strncmp(text, "--", 2) != 0 || length < 3 || length - 2 >= sizeof key)
-            return error_set(error, "'%.60s' is not an option (see --help)", text);
-        memcpy(key, text + 2, length - 2);
-        key[length - 2] = '\0';
-        bool *flag = strcmp(key, "fresh") == 0   ? &c->fresh
-                     : strcmp(key, "quiet") == 0 ? &c->quiet
-                     : strcmp(key, "help") == 0  ? &c->help
-                                                 : NULL;
-        if (flag) {
-            *flag = true;
-            continue;
-        }
-        const char *value = equals ? equals + 1 : i + 1 < argc ? argv[++i] : NULL;
-        if (!read_value(c, key, value, error)) return error_prefix(error, "--%s", key);
-    }
+    const ArgumentFlag flags[] = {{"fresh", &c->fresh}, {"quiet", &c->quiet}, {"help", &c->help}, {NULL, NULL}};
+    if (!arguments_read(argc, argv, flags, read_value, c, error)) return false;
     if (c->help) return true;
     if ((c->spsa.games > 0) == (c->hours > 0))
         return error_set(error, "give the budget: --games N or --hours H");
     return (c->r == 0 && c->c_scale == 0) || c->spsa.mode != SPSA_AUTO ||
            error_set(error, "--r and --c-scale belong to hand-set methods, auto chooses its own");
+}
+
+// What is tuned cannot be set as well.
+static bool check_options(const PlayOptions *play, const SpsaList *list, Error *error) {
+    for (int i = 0; i < list->count; i++)
+        for (int o = 0; o < play->option_count; o++)
+            if (text_equal(list->items[i].name, play->options[o].name))
+                return error_set(error, "--option %s: it is among the parameters that are tuned", list->items[i].name);
+    return true;
 }
 
 // The run, where it is played.
@@ -148,7 +143,7 @@ static int run_here(void *context, _Atomic uint64_t *in_flight, int attempt) {
     if (status < 2) tune_print(job->plan, &result, stdout);
     if (status == 1)
         printf("Interrupted: the same command again goes on from %s\n", job->plan->match.journal);
-    if (status == 0 && !tune_print_values(job->plan, &result, job->formats, stdout, &error)) status = 2;
+    if (status == 0) tune_print_values(job->plan, &result, job->formats, stdout);
     if (status == 2) fprintf(stderr, "hone-tune spsa: %s\n", error.text);
     Error remark;
     if (status < 2 && job->plan->report[0] &&
@@ -175,7 +170,7 @@ int spsa_main(int argc, char **argv) {
         free(c);
         return 0;
     }
-    ok = ok && tune_list(c->params, c->group, &list, &error);
+    ok = ok && tune_list(c->params, c->group, &list, &error) && check_options(&c->play, &list, &error);
     for (int i = 0; ok && i < list.count; i++) {
         if (c->r > 0) list.items[i].r_end = c->r;
         if (c->c_scale > 0) list.items[i].c_end *= c->c_scale;

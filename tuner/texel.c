@@ -388,10 +388,10 @@ int texel_main(int argc, char **argv) {
     }
     for (; first < argc && strncmp(argv[first], "--", 2) == 0; first += 2)
         if (!parse_option(&plan, argv[first], first + 1 < argc ? argv[first + 1] : NULL, &error))
-            die(2, "texel: %s", error.text);
-    if (first >= argc) die(2, "texel: no file of positions given");
+            die(2, "hone-tune texel: %s", error.text);
+    if (first >= argc) die(2, "hone-tune texel: no file of positions given");
     plan.paths = (const char *const *)argv + first, plan.path_count = argc - first;
     bitboard_init();
-    if (!texel_run(&plan, stdout, stderr, &error)) die(1, "texel: %s", error.text);
+    if (!texel_run(&plan, stdout, stderr, &error)) die(1, "hone-tune texel: %s", error.text);
     return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/arguments.h"
 #include "tuner/train_run.h"
 
 // The command line, read.
@@ -75,12 +76,16 @@ static bool read_hidden(const char *value, int *hidden, Error *error) {
     return *hidden % 32 == 0 || error_set(error, "%d is not a multiple of 32", *hidden);
 }
 
-static bool read_value(Command *c, const char *key, const char *value, Error *error) {
+static bool read_value(void *context, const char *key, const char *value, Error *error) {
+    Command *c = context;
     TrainJob *job = &c->job;
     TrainPlan *plan = &job->plan;
     TrainFilter *filter = &job->filter;
     int64_t seed;
-    if (!value) return error_set(error, "a value is missing, or there is no such option (see --help)");
+    if (!key || strcmp(key, "data") == 0) {
+        c->paths[c->path_count++] = value;
+        return true;
+    }
     if (strcmp(key, "out") == 0) return read_path(value, job->out, sizeof job->out, error);
     if (strcmp(key, "report") == 0) return read_path(value, job->report, sizeof job->report, error);
     if (strcmp(key, "start-from") == 0)
@@ -110,40 +115,20 @@ static bool read_value(Command *c, const char *key, const char *value, Error *er
         plan->seed = (uint64_t)seed;
         return true;
     }
-    return error_set(error, "there is no such option (see --help)");
+    return argument_unknown(key, value, error);
 }
 
 // Reads the options; what is none is a file of games, with or without --data before it.
 static bool read_command(Command *c, int argc, char **argv, Error *error) {
-    for (int i = 1; i < argc; i++) {
-        char key[32];
-        const char *text = argv[i], *equals = strchr(text, '=');
-        const size_t length = equals ? (size_t)(equals - text) : strlen(text);
-        if (strncmp(text, "--", 2) != 0) {
-            c->paths[c->path_count++] = text;
-            continue;
-        }
-        if (length < 3 || length - 2 >= sizeof key)
-            return error_set(error, "'%.60s' is not an option (see --help)", text);
-        memcpy(key, text + 2, length - 2);
-        key[length - 2] = '\0';
-        if (strcmp(key, "data") == 0) {
-            if (equals) c->paths[c->path_count++] = equals + 1;
-            continue;
-        }
-        bool *flag = strcmp(key, "fresh") == 0   ? &c->job.fresh
-                     : strcmp(key, "quiet") == 0 ? &c->job.quiet
-                     : strcmp(key, "speed") == 0 ? &c->speed
-                     : strcmp(key, "help") == 0  ? &c->help
-                                                 : NULL;
-        if (flag) {
-            *flag = true;
-            continue;
-        }
-        const char *value = equals ? equals + 1 : i + 1 < argc ? argv[++i] : NULL;
-        if (!read_value(c, key, value, error)) return error_prefix(error, "--%s", key);
-    }
+    const ArgumentFlag flags[] = {{"fresh", &c->job.fresh},
+                                  {"quiet", &c->job.quiet},
+                                  {"speed", &c->speed},
+                                  {"help", &c->help},
+                                  {NULL, NULL}};
+    if (!arguments_read(argc, argv, flags, read_value, c, error)) return false;
     if (c->help || c->speed) return true;
+    if (c->job.epochs > 0 && c->job.plan.steps > 0) return error_set(error, "--epochs and --steps exclude each other");
+    if (c->job.epochs <= 0) c->job.epochs = 30;
     if (!c->path_count) return error_set(error, "no games given: --data FILE...");
     return c->job.out[0] || error_set(error, "--out NET is missing");
 }
@@ -210,7 +195,7 @@ int train_main(int argc, char **argv) {
     if (!c || !paths) die(2, "hone-tune train: not enough memory");
     c->paths = paths;
     c->job =
-        (TrainJob){.plan = TRAIN_DEFAULTS, .filter = TRAIN_FILTER_DEFAULTS, .epochs = 30, .checkpoint_s = 60};
+        (TrainJob){.plan = TRAIN_DEFAULTS, .filter = TRAIN_FILTER_DEFAULTS, .checkpoint_s = 60};
     bitboard_init();
     if (!read_command(c, argc, argv, &error)) {
         fprintf(stderr, "hone-tune train: %s\n", error.text);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "match/output.h"
 #include "tuner/plot.h"
 #include "tuner/report.h"
 #include "tuner/train_checkpoint.h"
@@ -211,8 +212,9 @@ static void show(Run *run, bool new_point) {
     const bool terminal = isatty(fileno(run->log)), quiet = run->job->quiet;
     if (!quiet && terminal && (new_point || now - run->shown_ms >= LIVE_MS)) {
         run->shown_ms = now;
-        fputs("\r\033[K", run->log);
+        fputs(LIVE_BEGIN, run->log);
         print_progress(run, run->log);
+        fputs(LIVE_END, run->log);
         fflush(run->log);
     }
     if (!quiet && !terminal && new_point) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "engine/params.h"
+#include "match/output.h"
 #include "tuner/budget.h"
 #include "tuner/report.h"
 
@@ -230,10 +231,11 @@ static void print_progress(const Run *run, const MatchState *state, FILE *out) {
     double seconds = (double)(now_ms() - state->begun_ms) / 1000,
            rate = seconds > 0 ? (double)state->games_now / seconds : 0;
     double left = rate > 0 ? 2 * (double)(state->pairs_total - state->pairs_done) / rate : 0;
-    fprintf(out, "iteration %lld/%lld, %llu of %llu games, %.1f games/s, %d:%02d:%02d left, drawn %.0f %%",
+    fprintf(out, "iteration %lld/%lld, %llu of %llu games, %.1f games/s, %d:%02d:%02d left, drawn about %.0f %%",
             (long long)spsa_applied(run->state), (long long)spsa_iterations(&run->plan->spsa),
             (unsigned long long)(2 * state->pairs_done), (unsigned long long)(2 * state->pairs_total), rate,
-            (int)(left / 3600), (int)(left / 60) % 60, (int)left % 60, 100 * spsa_draw_ratio(run->state));
+            (int)(left / 3600), (int)(left / 60) % 60, (int)left % 60,
+            100 * fmax(spsa_draw_ratio(run->state), 0));
 }
 
 static void show_progress(void *context, const MatchState *state) {
@@ -242,8 +244,9 @@ static void show_progress(void *context, const MatchState *state) {
     bool terminal = isatty(STDERR_FILENO);
     if (!run->plan->quiet && terminal && now - run->last_live_ms >= LIVE_EVERY_MS) {
         run->last_live_ms = now;
-        fputs("\r\033[K", stderr);
+        fputs(LIVE_BEGIN, stderr);
         print_progress(run, state, stderr);
+        fputs(LIVE_END, stderr);
         fflush(stderr);
     }
     if (!run->plan->quiet && !terminal && now - run->last_line_ms >= LINE_EVERY_MS) {
@@ -366,25 +369,40 @@ void tune_print(const TunePlan *plan, const TuneResult *result, FILE *out) {
     fprintf(out, "\nDigest %016llx\n", (unsigned long long)result->digest);
 }
 
-bool tune_print_values(const TunePlan *plan, const TuneResult *result, const char *formats, FILE *out,
-                       Error *error) {
-    static const struct {
-        const char *name, *title;
-        SpsaFormat format;
-    } Kinds[] = {{"params", "params.def lines", SPSA_PARAMS_DEF},
-                 {"uci", "UCI", SPSA_UCI},
-                 {"openbench", "OpenBench lines", SPSA_LINES},
-                 {"json", "JSON", SPSA_JSON}};
+// The formats by the names they are asked for.
+static const struct {
+    const char *name, *title;
+    SpsaFormat format;
+} Formats[] = {{"params", "params.def lines", SPSA_PARAMS_DEF},
+               {"uci", "UCI", SPSA_UCI},
+               {"openbench", "OpenBench lines", SPSA_LINES},
+               {"json", "JSON", SPSA_JSON}};
+
+// Walks through names with commas between: which format is the next one, -1 at the end, -2 where there is no such one.
+static int next_format(const char **names) {
+    size_t length = strcspn(*names, ",");
+    const char *name = *names;
+    if (!*name) return -1;
+    *names += length + (name[length] == ',');
+    for (int i = 0; i < 4; i++)
+        if (strlen(Formats[i].name) == length && strncmp(Formats[i].name, name, length) == 0) return i;
+    return -2;
+}
+
+bool tune_formats_check(const char *names, Error *error) {
+    const char *at = names;
+    int format = next_format(&at);
+    if (format == -1) return error_set(error, "no format is named");
+    while (format >= 0) format = next_format(&at);
+    return format == -1 || error_set(error, "'%.60s': of params, uci, openbench, json were expected", names);
+}
+
+void tune_print_values(const TunePlan *plan, const TuneResult *result, const char *formats, FILE *out) {
     double values[SPSA_MAX_PARAMS];
+    bool several = strchr(formats, ',') != NULL;
     for (int i = 0; i < result->count; i++) values[i] = result->estimates[i].value;
-    char copy[128], *save = NULL;
-    text_copy(copy, sizeof copy, formats);
-    for (char *word = strtok_r(copy, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
-        size_t k = 0;
-        while (k < 4 && strcmp(Kinds[k].name, word) != 0) k++;
-        if (k == 4) return error_set(error, "'%.40s' is none of params, uci, openbench, json", word);
-        if (strchr(formats, ',')) fprintf(out, "%s:\n", Kinds[k].title);
-        spsa_list_write(&plan->list, values, Kinds[k].format, out);
+    for (int f; (f = next_format(&formats)) >= 0;) {
+        if (several) fprintf(out, "%s:\n", Formats[f].title);
+        spsa_list_write(&plan->list, values, Formats[f].format, out);
     }
-    return true;
 }

@@ -61,9 +61,11 @@ bool tune_at_bound(const SpsaParam *param, double value);
 // Prints a table: start, value, error, signal to noise, and whether the parameter matters.
 void tune_print(const TunePlan *plan, const TuneResult *result, FILE *out);
 
-// Prints the values in the formats of a comma-separated list of params, uci, openbench, json.
-bool tune_print_values(const TunePlan *plan, const TuneResult *result, const char *formats, FILE *out,
-                       Error *error);
+// Refuses what is no comma-separated list of params, uci, openbench, json.
+bool tune_formats_check(const char *names, Error *error);
+
+// Prints the values in the formats of a checked list.
+void tune_print_values(const TunePlan *plan, const TuneResult *result, const char *formats, FILE *out);
 
 // Frees what a result holds.
 void tune_result_free(TuneResult *result);
