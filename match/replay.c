@@ -88,7 +88,75 @@ bool match_digest(const char *path, Error *error) {
     return ok;
 }
 
-// Plays one game again; names what differs.
+// The recorded moves of one pair, for a second look at the journal.
+typedef struct Recorded {
+    uint64_t pair;
+    char *moves[2]; // NULL where the journal has none
+} Recorded;
+
+static bool keep_moves(void *context, const JournalPair *pair, Error *error) {
+    Recorded *recorded = context;
+    if (pair->number != recorded->pair) return true;
+    for (int g = 0; g < pair->games; g++) {
+        free(recorded->moves[g]);
+        recorded->moves[g] = NULL;
+        if (pair->game[g].moves && !(recorded->moves[g] = strdup(pair->game[g].moves)))
+            return error_set(error, "not enough memory");
+    }
+    return true;
+}
+
+// Tells a recorded move to people: "e2e4, score 31, depth 9, 5000 nodes".
+static void describe_move(const char *word, char *text, size_t size) {
+    int score = 0, depth = 0;
+    unsigned long long nodes = 0;
+    const char *colon = strchr(word, ':');
+    if (!colon || sscanf(colon + 1, "%d/%d/%llu", &score, &depth, &nodes) != 3) {
+        snprintf(text, size, "the game is over");
+        return;
+    }
+    char shown[32] = "no score";
+    if (score != SCORE_NONE) snprintf(shown, sizeof shown, "score %d", score);
+    snprintf(text, size, "%.*s, %s, depth %d, %llu nodes", (int)(colon - word), word, shown, depth, nodes);
+}
+
+// Names the first move in which two records differ, times aside.
+static void print_first_difference(const char *before, const char *now) {
+    char old_word[80], new_word[80], old_text[128], new_text[128];
+    for (int ply = 1;; ply++) {
+        bool had = text_word(&before, old_word, sizeof old_word), has = text_word(&now, new_word, sizeof new_word);
+        if (!had) old_word[0] = '\0';
+        if (!has) new_word[0] = '\0';
+        char *old_ms = strrchr(old_word, '/'), *new_ms = strrchr(new_word, '/');
+        if (old_ms) *old_ms = '\0';
+        if (new_ms) *new_ms = '\0';
+        if (had && has && strcmp(old_word, new_word) == 0) continue;
+        describe_move(old_word, old_text, sizeof old_text);
+        describe_move(new_word, new_text, sizeof new_text);
+        if (had || has) printf("  first at move %d of the engines: journal %s; now %s\n", ply, old_text, new_text);
+        else printf("  the moves are the same, the end is another\n");
+        return;
+    }
+}
+
+// Says where a game left the recorded one, as far as the journal kept its moves.
+static bool explain_difference(const char *path, uint64_t pair, int g, const GameRecord *record,
+                               const Opening *opening, Error *error) {
+    Recorded recorded = {.pair = pair};
+    cJSON *json = NULL;
+    int64_t size;
+    char *now = journal_moves_text(record, opening);
+    bool ok = now || error_set(error, "not enough memory");
+    ok = ok && journal_read(path, &json, &size, keep_moves, &recorded, error);
+    if (ok && recorded.moves[g]) print_first_difference(recorded.moves[g], now);
+    else if (ok) printf("  the journal has no moves, so nobody can say where (-pgnout keeps them)\n");
+    cJSON_Delete(json);
+    for (int i = 0; i < 2; i++) free(recorded.moves[i]);
+    free(now);
+    return ok;
+}
+
+// Plays one game again; *same says whether moves, scores and end are the recorded ones.
 static bool replay_game(const MatchPlan *plan, const Pairing *pairing, const Opening *opening,
                         Player *players[2], const JournalPair *pair, int g, GameRecord *record, bool *same) {
     static const _Atomic bool Never = false;
@@ -143,6 +211,7 @@ bool match_replay(const char *path, int64_t only, Error *error) {
                    (unsigned long long)pair->number + 1, g + 1, pair->game[g].plies,
                    game_end_name(pair->game[g].end), (unsigned long long)pair->game[g].digest, record->plies,
                    game_end_name(record->end), (unsigned long long)record->digest);
+            ok = explain_difference(path, pair->number, g, record, &opening, error);
         }
     }
     if (ok && played == 0) ok = error_set(error, "%s: there is no such pair", path);

@@ -246,6 +246,21 @@ static void test_sigint_by_kill_stops(void) {
     TEST_ASSERT_EQUAL_INT(0, shell("grep -q 'Run the same command again to continue' sig.out"));
 }
 
+// An engine that changed behind the journal's back: replay names the first move where the games part, if the journal
+// has moves; the same engine plays the same.
+static void test_replay_names_the_first_difference(void) {
+    shell("ln -sf $H changing; for k in with without; do $M -engine cmd=./changing name=A option.Hash=1 -engine cmd=builtin "
+          "name=B -each nodes=300 -rounds 1 -openings file=$O order=random -srand 7 -journal $k.journal $(test $k = with && "
+          "echo -pgnout file=with.pgn) > /dev/null; done");
+    TEST_ASSERT_EQUAL_INT(0, shell("$M replay with.journal | grep -qx '2 games played again, 0 differ'"));
+    shell("printf '#!/bin/sh\\n(echo setoption name LmrBase value 100; cat) | %%s\\n' $H > other; chmod +x other; mv other changing");
+    TEST_ASSERT_EQUAL_INT(1, shell("$M replay with.journal > r.out 2> r.err"));
+    TEST_ASSERT_EQUAL_INT(0, shell("grep -qE '^  first at move [0-9]+ of the engines: journal [a-h][1-8][a-h][1-8].?, score "
+                                   "-?[0-9]+, depth [0-9]+, [0-9]+ nodes; now [a-h][1-8]' r.out && grep -q '2 games differ' r.err"));
+    shell("$M replay without.journal > r.out 2> r.err");
+    TEST_ASSERT_EQUAL_INT(0, shell("grep -q 'the journal has no moves' r.out"));
+}
+
 static void test_lines_that_scripts_read(void) {
     TEST_ASSERT_EQUAL_INT(
         0, shell("$M " BUILTIN "-each nodes=100 -rounds 10 -openings file=$O order=random -srand 7 -journal "
@@ -327,6 +342,7 @@ int main(void) {
     RUN_TEST(test_files_of_games_lose_nothing);
     RUN_TEST(test_the_live_line_does_not_wrap);
     RUN_TEST(test_sigint_by_kill_stops);
+    RUN_TEST(test_replay_names_the_first_difference);
     RUN_TEST(test_lines_that_scripts_read);
     RUN_TEST(test_each_may_be_repeated);
     RUN_TEST(test_latency_is_told);
