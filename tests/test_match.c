@@ -254,7 +254,7 @@ static void test_replay_names_the_first_difference(void) {
           "echo -pgnout file=with.pgn) > /dev/null; done");
     TEST_ASSERT_EQUAL_INT(0, shell("$M replay with.journal | grep -qx '2 games played again, 0 differ'"));
     shell("printf '#!/bin/sh\\n(echo setoption name LmrBase value 100; cat) | %%s\\n' $H > other; chmod +x other; mv other changing");
-    TEST_ASSERT_EQUAL_INT(1, shell("$M replay with.journal > r.out 2> r.err"));
+    TEST_ASSERT_EQUAL_INT(2, shell("$M replay with.journal > r.out 2> r.err"));
     TEST_ASSERT_EQUAL_INT(0, shell("grep -qE '^  first at move [0-9]+ of the engines: journal [a-h][1-8][a-h][1-8].?, score "
                                    "-?[0-9]+, depth [0-9]+, [0-9]+ nodes; now [a-h][1-8]' r.out && grep -q '2 games differ' r.err"));
     shell("$M replay without.journal > r.out 2> r.err");
