@@ -21,9 +21,6 @@ typedef struct Wdl {
     int win, draw, loss;
 } Wdl;
 
-// The model that `hone-tune wdl` fitted to games of this engine.
-const WdlModel *wdl_model(void);
-
 // The material of a position, as the model counts it.
 int wdl_material(const Position *pos);
 
