@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "engine/movepick.h"
-#include "engine/search.h"
 #include "engine/node.h"
+#include "engine/search.h"
 
 uint64_t search_nodes(const Search *search) {
     uint64_t sum = 0;
@@ -184,10 +184,11 @@ void search_run(SearchThread *t) {
     const int lines = int_min(s->multipv, t->root_count);
     const int last = s->limits.depth ? int_min(s->limits.depth, MAX_PLY - 1) : MAX_PLY - 1;
     const bool deepen = s->params.IterativeDeepening || !s->limits.depth;
-    const int first = deepen ? 1 + t->index % 2 : last; // every other helper stays a ply ahead: its entries are deeper
+    // Every other helper stays a ply ahead: what it leaves in the table is deeper than what thread 0 needs.
+    const int first = deepen ? int_min(1 + t->index % 2, last) : last;
     int stable = 0, recent = -SCORE_INFINITE;
     Move standing = MOVE_NONE;
-    for (t->run.depth = int_min(first, last); t->run.depth <= last && t->root_count > 0; t->run.depth++) {
+    for (t->run.depth = first; t->run.depth <= last && t->root_count > 0; t->run.depth++) {
         t->run.count[ID_IterativeDeepening]++;
         for (int i = 0; i < t->root_count; i++) t->root_moves[i].previous = t->root_moves[i].score;
         for (int line = 0; line < lines; line++) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The words of a command line: `--key value`, `--key=value`, flags, and words that are no options.
-#ifndef HONE_TUNER_ARGUMENTS_H
-#define HONE_TUNER_ARGUMENTS_H
+#pragma once
 
 #include "engine/util.h"
 
@@ -21,4 +20,3 @@ bool arguments_read(int argc, char **argv, const ArgumentFlag *flags, ArgumentSe
 // The refusal of an option or word that a command does not know.
 bool argument_unknown(const char *key, const char *value, Error *error);
 
-#endif
